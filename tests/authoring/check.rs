@@ -115,7 +115,7 @@ fn permissions_are_shown_in_words() {
         "a file system without files",
         "; sockets are refused",
         "build/notes/notes.wasm, ",
-        " MB of at most 41.9 MB",
+        " MiB of at most 40 MiB",
         " of processor time (at most 500 ms), ",
         " of memory (at most 64 MiB)",
         "warning: the project has no licence; ",

@@ -1,5 +1,5 @@
-//! A browser as far as the tests need one: it opens pages, follows redirects one by one, and fills in the consent form of the sandbox
-//! provider's authorization server.
+//! A minimal browser for tests: it opens pages, follows redirects one at a time, and fills in the consent form of the sandbox provider's
+//! authorization server.
 
 use reqwest::header::{HeaderMap, LOCATION};
 use reqwest::{Client, Url};
@@ -9,7 +9,7 @@ use crate::http_client;
 /// A browser without cookies and scripts.
 pub struct Browser(Client);
 
-/// The final response to a request of the browser.
+/// The response to a request of the browser.
 #[derive(Debug)]
 pub struct Page {
     pub url: Url,
@@ -21,9 +21,9 @@ pub struct Page {
 /// The user's choice on the consent page.
 #[derive(Clone, Copy, Debug)]
 pub enum Consent<'a> {
-    /// Leaves every scope ticked and allows.
+    /// Leaves every scope selected and allows.
     Allow,
-    /// Ticks these scopes of the provider alone and allows.
+    /// Selects only these scopes of the provider and allows.
     Only(&'a [&'a str]),
     Deny,
 }
@@ -34,13 +34,13 @@ pub struct Form {
     pub action: Url,
     /// Hidden fields: name and value.
     pub hidden: Vec<(String, String)>,
-    /// Values of the boxes named `scope`.
+    /// Values of the checkboxes named `scope`.
     pub scopes: Vec<String>,
 }
 
 impl Default for Browser {
     fn default() -> Self {
-        // Pages are compared as sent: no redirects, no compression.
+        // Tests compare responses as sent: no automatic redirects, no compression.
         let client = http_client().redirect(reqwest::redirect::Policy::none()).no_gzip();
         Browser(client.build().expect("an HTTP client"))
     }
@@ -57,7 +57,7 @@ impl Browser {
         self.send(self.0.get(url).header(name, value)).await
     }
 
-    /// Requests a page by another method, without a body.
+    /// Requests a page with another method, without a body.
     pub async fn ask(&self, method: reqwest::Method, url: &str) -> Page {
         self.send(self.0.request(method, url)).await
     }
@@ -75,8 +75,8 @@ impl Browser {
         Page { url, status, headers, text: response.text().await.expect("a text") }
     }
 
-    /// Opens an authorization URL of the sandbox provider and answers its consent page as `account`; returns the provider's redirect,
-    /// which is not followed.
+    /// Opens an authorization URL of the sandbox provider and answers its consent page as `account`; returns the provider's redirect
+    /// without following it.
     pub async fn consent(&self, authorization_url: &str, account: &str, consent: Consent<'_>) -> String {
         let page = self.open(authorization_url).await;
         assert_eq!(page.status, 200, "no consent page: {page:#?}");
@@ -97,7 +97,7 @@ impl Browser {
 }
 
 impl Page {
-    /// Returns the target of the redirect. Panics if the response is none.
+    /// Returns the target of the redirect. Panics if the response is not a redirect.
     #[track_caller]
     pub fn location(&self) -> String {
         let location = self.headers.get(LOCATION).and_then(|value| value.to_str().ok());
@@ -109,7 +109,7 @@ impl Page {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
-    /// The page's one form.
+    /// Returns the page's only form.
     #[track_caller]
     pub fn form(&self) -> Form {
         let (_, rest) = self.text.split_once("<form").expect("a form");
@@ -137,7 +137,7 @@ impl Page {
     }
 }
 
-/// The value of an attribute in a tag, with its character references resolved.
+/// Returns the value of an attribute in a tag, with its character references resolved.
 fn attribute(tag: &str, name: &str) -> Option<String> {
     let (_, rest) = tag.split_once(&format!(" {name}=\""))?;
     let value = rest.split_once('"')?.0;
@@ -145,7 +145,7 @@ fn attribute(tag: &str, name: &str) -> Option<String> {
     Some(value.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
 }
 
-/// Fields as `application/x-www-form-urlencoded`.
+/// Encodes fields as `application/x-www-form-urlencoded`.
 pub fn encoded(fields: &[(&str, &str)]) -> String {
     let mut url = Url::parse("http://form.invalid/").expect("a URL");
     url.query_pairs_mut().extend_pairs(fields);

@@ -1,5 +1,5 @@
-//! The check of every exchange of an API test against `/openapi/clients.json`: an operation answers only statuses and error codes that it
-//! declares. A test server collects what is not declared, and its test fails with all of it.
+//! The check of every exchange of an API test against `/openapi/clients.json`: an operation may only return statuses and error codes that
+//! it declares. A test server collects undeclared answers, and its test fails with all of them.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, LazyLock, Mutex};
@@ -11,10 +11,10 @@ use switchboard::api::openapi::{self, Flavour};
 
 use crate::Exchange;
 
-/// The document's operations, by method and number of segments of the path; read once in a process.
+/// The document's operations, by method and number of path segments; read once per process.
 static DECLARED: LazyLock<HashMap<(String, usize), Vec<DeclaredOperation>>> = LazyLock::new(read_document);
 
-/// The answers that the document declares for an operation.
+/// The responses that the document declares for an operation.
 struct DeclaredOperation {
     id: String,
     /// Segments of the path; parameters are in braces.
@@ -47,7 +47,7 @@ impl DeclaredOperation {
         }
     }
 
-    /// The operation of a request; none for paths outside the API.
+    /// Finds the operation of a request; none for paths outside the API.
     fn find(method: &Method, path: &str) -> Option<&'static DeclaredOperation> {
         let method = if *method == Method::HEAD { &Method::GET } else { method };
         let path = path.split(['?', '#']).next().unwrap_or_default();
@@ -56,7 +56,7 @@ impl DeclaredOperation {
         rows.iter().filter(|row| row.has_path(&asked)).max_by_key(|row| row.count_literals())
     }
 
-    /// The number of segments that are no parameters: of two paths that match, the one with more of them is meant.
+    /// Counts the segments that are not parameters: of two matching paths, the one with more of them applies.
     fn count_literals(&self) -> usize {
         self.segments.iter().filter(|segment| !segment.starts_with('{')).count()
     }
@@ -67,7 +67,7 @@ impl DeclaredOperation {
         self.segments.iter().zip(asked).all(|(own, asked)| is_at(own, asked))
     }
 
-    /// A line about an answer that is not declared, with what has to be added for it to be.
+    /// Returns a line about an undeclared response, with the row to add; none if it is declared.
     fn fault(&self, status: u16, answer: &Value) -> Option<String> {
         let id = &self.id;
         if status < 400 {
@@ -87,7 +87,7 @@ impl DeclaredOperation {
     }
 }
 
-/// `stale_etag` → `StaleEtag`.
+/// Returns the name of the enum variant of an error code: `stale_etag` → `StaleEtag`.
 fn variant(code: &str) -> String {
     let words = code.split('_').map(|word| {
         let mut letters = word.chars();
@@ -101,7 +101,7 @@ fn variant(code: &str) -> String {
 pub struct UndeclaredAnswers(Arc<Mutex<BTreeSet<String>>>);
 
 impl UndeclaredAnswers {
-    /// Notes the exchange if its answer is not declared.
+    /// Records the exchange if its response is not declared.
     pub fn check(&self, exchange: &Exchange) {
         let operation = DeclaredOperation::find(&exchange.method, &exchange.path);
         let fault = operation.and_then(|operation| operation.fault(exchange.status, &exchange.answer));
@@ -115,7 +115,7 @@ impl UndeclaredAnswers {
     }
 }
 
-/// The part of a test server that fails its test at the end if an answer was not declared.
+/// The part of a test server that fails its test at the end if a response was undeclared.
 #[derive(Default)]
 pub struct DeclarationCheck {
     pub answers: UndeclaredAnswers,

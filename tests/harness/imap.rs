@@ -1,4 +1,4 @@
-//! A small blocking IMAP client, as another program that uses the mailbox.
+//! A small blocking IMAP client, which plays another program that uses the mailbox.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -15,14 +15,14 @@ pub struct Imap {
 pub struct Stored {
     pub folder: String,
     pub uid: u32,
-    /// Without angle brackets; empty when it has none.
+    /// The Message-ID without angle brackets; empty if there is none.
     pub message_id: String,
-    /// Lower case, without `\recent`, sorted.
+    /// Flags in lower case, sorted, without `\recent`.
     pub flags: Vec<String>,
 }
 
 impl Imap {
-    /// Logs in at a server of this machine.
+    /// Logs in to a server on this machine.
     pub fn login(port: u16, user: &str, password: &str) -> Imap {
         let stream = TcpStream::connect(("127.0.0.1", port)).expect("the IMAP server answers");
         stream.set_nodelay(true).expect("a socket");
@@ -33,7 +33,7 @@ impl Imap {
         imap
     }
 
-    /// Returns a line of an answer, with its literals.
+    /// Returns a line of a response, with its literals.
     fn line(&mut self) -> String {
         let mut line = Vec::new();
         loop {
@@ -58,7 +58,7 @@ impl Imap {
         }
     }
 
-    /// Runs a command; returns the lines of its answer, or the reason of its refusal.
+    /// Runs a command; returns the lines of the response, or the error text of a refusal.
     pub fn try_run(&mut self, command: &str) -> Result<Vec<String>, String> {
         self.reader.get_mut().write_all(format!("t {command}\r\n").as_bytes()).expect("it is written");
         self.answer()
@@ -70,7 +70,7 @@ impl Imap {
         self.try_run(command).unwrap_or_else(|refusal| panic!("{command}: {refusal}"))
     }
 
-    /// Stores a message. `flags` as IMAP writes them: `\Seen \Flagged`. `at`: the internal date, ms.
+    /// Stores a message. `flags` in IMAP syntax: `\Seen \Flagged`. `at`: the internal date, ms since 1970.
     pub fn append(&mut self, folder: &str, flags: &str, at: Option<i64>, raw: &str) {
         self.append_bytes(folder, flags, at, raw.as_bytes());
     }
@@ -88,7 +88,7 @@ impl Imap {
         self.answer().unwrap_or_else(|refusal| panic!("APPEND to {folder}: {refusal}"));
     }
 
-    /// Names of all mailboxes that can be selected.
+    /// Returns the names of all selectable mailboxes.
     pub fn folders(&mut self) -> Vec<String> {
         let lines = self.run("LIST \"\" \"*\"");
         // A server may also report changes in the selected mailbox.
@@ -121,7 +121,7 @@ impl Imap {
         self.all().into_iter().filter(|stored| stored.message_id == message_id).collect()
     }
 
-    /// The bytes of a message.
+    /// Returns the bytes of a message.
     pub fn raw(&mut self, stored: &Stored) -> String {
         self.run(&format!("EXAMINE \"{}\"", stored.folder));
         let lines = self.run(&format!("UID FETCH {} BODY.PEEK[]", stored.uid));

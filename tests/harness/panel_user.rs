@@ -1,4 +1,4 @@
-//! A user of the administration panel: opens its pages, and sends its forms with their tokens, as a browser without scripts does.
+//! A user of the administration panel: opens pages and sends forms with their tokens, like a browser without scripts.
 
 use std::net::IpAddr;
 
@@ -22,7 +22,7 @@ use crate::http_client;
 /// The name of the field that holds a form's token.
 const TOKEN: &str = "name=\"token\" value=\"";
 
-/// The stored form of a password that nobody knows: operators of tests could sign in, but are signed in already.
+/// The stored form of an unknown password: operators of tests have one, but are already signed in.
 const NO_PASSWORD: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$c29tZXNhbHRzb21lc2FsdA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
@@ -33,7 +33,7 @@ const BOUNDARY: &str = "----a-form-of-a-test";
 #[derive(Clone)]
 pub struct PanelUser {
     browser: Actor,
-    /// As the header `cookie` has them; empty before the first page.
+    /// The value of the header `cookie`; empty before the first page.
     pub cookies: String,
     /// The operator's id and address; empty without a session.
     pub id: String,
@@ -41,7 +41,7 @@ pub struct PanelUser {
 }
 
 impl TestServer {
-    /// A signed-in operator: with a role in the organization of the application "test", or, without one, an administrator of the
+    /// Creates a signed-in operator: with a role in the organization of the application "test", or, without a role, an admin of the
     /// installation.
     pub async fn operator(&self, role: Option<Role>) -> PanelUser {
         let name = role.map_or("admin", Role::as_str);
@@ -55,19 +55,19 @@ impl TestServer {
         PanelUser { cookies: format!("{prefix}sb_session={cookie}"), id, email, ..self.visitor() }
     }
 
-    /// A browser at the panel without a session.
+    /// Creates a browser at the panel without a session.
     pub fn visitor(&self) -> PanelUser {
         let http = http_client().redirect(reqwest::redirect::Policy::none()).build();
         let address = self.panel_address.unwrap_or(self.address);
         let anonymous = self.anonymous();
-        // A panel with an address of its own is that of the first host.
+        // A panel with a separate address belongs to the first host.
         let pair = anonymous.pair.clone().filter(|_| self.panel_address.is_none());
         let undeclared = self.declared.answers.clone();
         let browser = Actor { http: http.expect("an HTTP client"), address, pair, key: None, undeclared };
         PanelUser { browser, cookies: String::new(), id: String::new(), email: String::new() }
     }
 
-    /// The tenant of the application "test", which is made if it is missing.
+    /// Returns the tenant of the application "test", which is created if missing.
     pub async fn test_application(&self) -> Tenant {
         let app = &self.app;
         let ids = (app.new_id(Kind::Organization), app.new_id(Kind::Application));
@@ -107,7 +107,7 @@ fn new_operator(app: &App, id: &str, email: &str, role: Option<Role>) -> Operato
     }
 }
 
-/// Stores an operator with a session that begins now; the session's cookie.
+/// Stores an operator with a session that begins now; returns the session's cookie.
 async fn sign_in(app: &App, operator: Operator, tenant: Tenant, role: Option<Role>) -> Result<String> {
     let from = SignInOrigin { ip: IpAddr::from([127, 0, 0, 1]), user_agent: "a test".to_owned() };
     let session = sessions::start(app, &operator.id, "password", &from);
@@ -136,7 +136,7 @@ async fn sign_in(app: &App, operator: Operator, tenant: Tenant, role: Option<Rol
 }
 
 impl PanelUser {
-    /// A request for a page.
+    /// Requests a page.
     pub fn get(&self, path: impl Into<String>) -> Ask {
         self.browser.get(path).header("cookie", &self.cookies)
     }
@@ -150,7 +150,7 @@ impl PanelUser {
         ask.header("cookie", &self.cookies).raw("application/x-www-form-urlencoded", body)
     }
 
-    /// Sends a form with files, by the names of their fields, with this token.
+    /// Sends a form with files, given by field name, with this token.
     pub fn upload(&self, path: impl Into<String>, token: &str, files: &[(&str, &[u8])]) -> Ask {
         let begin = |name: &str, rest: &str| {
             format!("--{BOUNDARY}\r\ncontent-disposition: form-data; name=\"{name}\"{rest}\r\n\r\n")
@@ -160,7 +160,7 @@ impl PanelUser {
         body.extend_from_slice(token.as_bytes());
         for (name, content) in files {
             body.extend_from_slice(b"\r\n");
-            // A browser says the name that the file has on its own machine.
+            // Browsers send the file's name on the user's machine, which the panel must not trust.
             body.extend_from_slice(&begin(name, "; filename=\"../../x\""));
             body.extend_from_slice(content);
         }
@@ -169,8 +169,7 @@ impl PanelUser {
         ask.header("cookie", &self.cookies).raw(&format!("multipart/form-data; boundary={BOUNDARY}"), body)
     }
 
-    /// Opens a page, takes the cookies that come with it, and sends a form of it, with the page's token, to `path`. Takes the cookies of
-    /// the answer too.
+    /// Opens a page and posts a form to `path` with the page's token and cookies. Keeps the cookies of both responses.
     pub async fn submit(&mut self, page: &str, path: &str, fields: &[(&str, &str)]) -> Exchange {
         let shown = self.get(page).send().await;
         assert_eq!(shown.status, 200, "{shown}");
@@ -181,7 +180,7 @@ impl PanelUser {
         answer
     }
 
-    /// Keeps the cookies of an answer, each in place of the one of its name.
+    /// Stores the cookies of a response, replacing those of the same name.
     pub fn take_cookies(&mut self, answer: &Exchange) {
         let mut kept: Vec<String> =
             self.cookies.split("; ").filter(|cookie| !cookie.is_empty()).map(str::to_owned).collect();
@@ -198,7 +197,7 @@ impl PanelUser {
     }
 }
 
-/// The token of the first form of a page.
+/// Returns the token of the first form of a page.
 #[track_caller]
 pub fn form_token(html: &str) -> &str {
     let (_, rest) = html.split_once(TOKEN).unwrap_or_else(|| panic!("the page has no form: {html}"));

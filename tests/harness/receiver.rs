@@ -1,4 +1,4 @@
-//! HTTP servers that webhooks are delivered to: one that records its requests and answers as a test says, and a hostile one.
+//! HTTP servers that webhooks are delivered to: one that records its requests and answers as the test scripted, and a hostile one.
 
 use std::collections::VecDeque;
 use std::io;
@@ -20,7 +20,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedRwLockWriteGuard, RwLock, mpsc, watch};
 
-/// The time limit of a delivery: far longer than one takes.
+/// Time limit of a delivery, which is far longer than one takes.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// A request that was received.
@@ -41,7 +41,7 @@ impl Received {
         serde_json::from_slice(&self.body).expect("a JSON body")
     }
 
-    /// Returns whether its first signature is by this secret, as the Standard Webhooks specification defines it.
+    /// Whether its first signature was made with this secret, as the Standard Webhooks specification defines it.
     pub fn is_signed(&self, secret: &str) -> bool {
         let key = BASE64_STANDARD.decode(secret.strip_prefix("whsec_").expect("a secret")).expect("base64");
         let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(&key).expect("a key");
@@ -53,22 +53,22 @@ impl Received {
     }
 }
 
-/// An answer: the status, and headers.
+/// A scripted response: status and headers.
 pub type Answer = (u16, Vec<(&'static str, String)>);
 
-/// The responses of a server.
+/// The scripted responses of a server.
 struct Script {
-    /// Answers to the next requests, one each.
+    /// Responses to the next requests, one each.
     next: VecDeque<Answer>,
-    /// The answer to all later requests.
+    /// The response to all later requests.
     usual: Answer,
 }
 
-/// The server, on the loopback interface.
+/// A recording server on the loopback interface.
 pub struct Receiver {
     address: SocketAddr,
     script: Arc<Mutex<Script>>,
-    /// While it is locked for writing, answers are held back.
+    /// Holds responses back while it is locked for writing.
     gate: Arc<RwLock<()>>,
     received: mpsc::UnboundedReceiver<Received>,
 }
@@ -84,7 +84,7 @@ impl Receiver {
         let (answers, open) = (script.clone(), gate.clone());
         let receive = async move |request: Request| {
             let (head, body) = request.into_parts();
-            // The sender may be killed in the middle.
+            // The sender may be killed while it sends the body.
             let Ok(body) = axum::body::to_bytes(body, usize::MAX).await else {
                 return Response::new(Body::empty());
             };
@@ -110,44 +110,44 @@ impl Receiver {
         format!("http://{}/hook", self.address)
     }
 
-    /// Adds an answer to the next requests, in order; after them the usual one follows.
+    /// Adds a response for one of the next requests, in order; the usual response follows them.
     pub fn answer(&self, status: u16, headers: &[(&'static str, &str)]) {
         let headers = headers.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
         self.script.lock().expect("no test panics with it").next.push_back((status, headers));
     }
 
-    /// Sets the answer to all other requests from now on; the default is 204.
+    /// Sets the response to all other requests from now on; the default is 204.
     pub fn answer_always(&self, status: u16) {
         self.script.lock().expect("no test panics with it").usual = (status, Vec::new());
     }
 
-    /// Holds answers back until the guard is dropped. Requests are still received.
+    /// Holds responses back until the guard is dropped. Requests are still recorded.
     pub async fn hold(&self) -> OwnedRwLockWriteGuard<()> {
         self.gate.clone().write_owned().await
     }
 
-    /// Waits for the next request that was not taken yet, and returns it.
+    /// Waits for the next recorded request and returns it.
     pub async fn next(&mut self) -> Received {
         let next = tokio::time::timeout(LIMIT, self.received.recv()).await;
         next.expect("a delivery arrives").expect("the receiver runs")
     }
 
-    /// Returns all received requests that were not taken yet.
+    /// Returns all recorded requests that were not returned yet.
     pub fn taken(&mut self) -> Vec<Received> {
         std::iter::from_fn(|| self.received.try_recv().ok()).collect()
     }
 }
 
-/// The behavior of a hostile server towards its clients.
+/// The behavior of a hostile server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Conduct {
-    /// Reads and sends nothing: neither the TLS handshake nor an answer.
+    /// Reads and sends nothing: neither a TLS handshake nor a response.
     Silent,
     /// Answers with this status and an endless body.
     EndlessBody(u16),
     /// Answers with an endless head.
     EndlessHead,
-    /// Sends an endless head byte by byte, each before a client could time out.
+    /// Sends an endless head byte by byte, each before the client would time out.
     DrippingHead,
 }
 
@@ -228,7 +228,7 @@ impl Hostile {
         self.connections.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of bytes sent so far, without the beginning of an answer.
+    /// Returns the number of bytes sent so far, not counting the beginning of a response.
     pub fn sent(&self) -> u64 {
         self.sent.load(Ordering::Relaxed)
     }

@@ -1,5 +1,5 @@
-//! The choice of database engines for the tests of the API. All of them run on SQLite, and those in `tests/api/engines.txt` on PostgreSQL
-//! too. With `--all-engines` all tests of `POSTGRES_MODULES` run on PostgreSQL.
+//! The choice of database engines for the API tests. All of them run on SQLite, and those in `tests/api/engines.txt` on PostgreSQL too.
+//! With `--all-engines` all tests of `POSTGRES_MODULES` run on PostgreSQL.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use crate::project;
 /// The list of modules and tests that run on both engines.
 const LIST: &str = "tests/api/engines.txt";
 
-/// Modules of `tests/api` that can run on PostgreSQL, through two hosts: the beginnings of the names of their tests.
+/// Modules of `tests/api` that can run on PostgreSQL, with two hosts: prefixes of test names.
 const POSTGRES_MODULES: [&str; 13] = [
     "calendars::",
     "connections::",
@@ -27,8 +27,8 @@ const POSTGRES_MODULES: [&str; 13] = [
     "webhooks::",
 ];
 
-/// Parts of the names of tests that check nothing additional on PostgreSQL. They need mail or calendar servers, which the run on
-/// PostgreSQL does not have, or they start processes with SQLite databases of their own.
+/// Parts of the names of tests that check nothing more on PostgreSQL. They need mail or calendar servers, which the PostgreSQL run lacks,
+/// or they start processes with their own SQLite databases.
 const WITHOUT_POSTGRES: [&str; 11] = [
     "::cyrus_imap::",
     "::dovecot::",
@@ -43,8 +43,8 @@ const WITHOUT_POSTGRES: [&str; 11] = [
     "webhooks::kills::",
 ];
 
-/// Modules and tests that run once more on a PostgreSQL with network delay, because kills and changes at providers then hit other
-/// moments.
+/// Modules and tests that run once more on PostgreSQL with a network delay, because kills and changes at providers then happen at other
+/// points of the code.
 const DISTANT_TESTS: [&str; 7] = [
     "calendars::convergence::",
     "convergence::",
@@ -55,7 +55,7 @@ const DISTANT_TESTS: [&str; 7] = [
     "webhooks::kills::no_event_is_lost_over_kills_of_two_hosts",
 ];
 
-/// A selection of the tests of the API for the run on PostgreSQL.
+/// The API tests to run on PostgreSQL.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum PostgresScope {
     /// The tests that `tests/api/engines.txt` lists.
@@ -64,21 +64,21 @@ pub enum PostgresScope {
     All,
 }
 
-/// The tests of the API that run on PostgreSQL.
+/// The API tests that run on PostgreSQL.
 #[derive(Debug)]
 pub struct PostgresTests {
     /// The full names; there is at least one.
     pub names: Vec<String>,
-    /// The full names of the tests that run once more with a network delay to the database; none unless all engines are wanted.
+    /// The full names of tests that run once more with a network delay to the database; none without `--all-engines`.
     pub distant: Vec<String>,
-    /// Tests that only `--all-engines` runs on PostgreSQL.
+    /// Number of tests that only `--all-engines` runs on PostgreSQL.
     left_out: usize,
-    /// Tests that run on SQLite and not on PostgreSQL, those that are left out among them.
+    /// Number of tests that run only on SQLite, including those in `left_out`.
     on_sqlite_alone: usize,
 }
 
 impl PostgresTests {
-    /// Chooses from `tests`, the full names of all tests of the API. Fails when a line of the list matches none of them.
+    /// Chooses from `tests`, the full names of all API tests. Fails if a line of the list matches none of them.
     pub fn choose(tests: &[String], scope: PostgresScope) -> Result<PostgresTests> {
         let path = project::root().join(LIST);
         let list = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -108,20 +108,20 @@ impl PostgresTests {
         Ok(PostgresTests { on_sqlite_alone: tests.len() - names.len(), left_out, names, distant })
     }
 
-    /// The number of tests on each engine, for the report.
+    /// Returns the number of tests on each engine, for the report.
     pub fn summary(&self) -> String {
         let (both, one) = (self.names.len(), self.on_sqlite_alone);
         format!("tests of the API: {both} on SQLite and PostgreSQL, {one} on SQLite alone")
     }
 
-    /// The report's line about tests that did not run on PostgreSQL; none with `--all-engines`.
+    /// Returns the report's line on tests that did not run on PostgreSQL; none with `--all-engines`.
     pub fn left_out(&self) -> Option<String> {
         let count = self.left_out;
         (count > 0).then(|| format!("{count} tests of the API on PostgreSQL (--all-engines runs them)"))
     }
 }
 
-/// The tests of `DISTANT_TESTS`. Fails when an entry matches none of `tests`.
+/// Returns the tests of `DISTANT_TESTS`. Fails if an entry matches none of `tests`.
 fn distant(tests: &[String]) -> Result<Vec<String>> {
     for entry in DISTANT_TESTS {
         ensure!(tests.iter().any(|test| covers(entry, test)), "DISTANT_TESTS: no test matches {entry}");
@@ -130,7 +130,7 @@ fn distant(tests: &[String]) -> Result<Vec<String>> {
     Ok(tests.iter().filter(is_distant).cloned().collect())
 }
 
-/// The modules and tests that the list names. Each line has a name, ` # ` and a reason; a line that begins with `#` is a comment.
+/// Parses the modules and tests of the list. Each line has a name, ` # ` and a reason; a line that begins with `#` is a comment.
 fn entries(list: &str) -> Result<Vec<&str>> {
     let mut entries = Vec::new();
     for (number, line) in (1..).zip(list.lines()) {
@@ -150,7 +150,7 @@ fn entries(list: &str) -> Result<Vec<&str>> {
     Ok(entries)
 }
 
-/// Whether an entry of the list is this test, or a module (it ends with `::`) that contains it.
+/// Whether an entry of the list is this test, or a module (ending with `::`) that contains it.
 fn covers(entry: &str, test: &str) -> bool {
     test == entry || (entry.ends_with("::") && test.starts_with(entry))
 }

@@ -1,10 +1,10 @@
-//! `cargo xtask fuzz`: the targets of `tests/fuzz`, built with libFuzzer's coverage by a stable compiler, each run for a while.
-//! Interesting inputs are kept below `target/fuzz/corpus` and tried first the next time; an input that breaks something is written to
-//! `target/fuzz/found`, and belongs into `tests/fuzz/corpus` once the fault is fixed.
+//! `cargo xtask fuzz`: runs the targets of `tests/fuzz`, built with libFuzzer's coverage by a stable compiler, each for a while.
+//! Interesting inputs are kept below `target/fuzz/corpus` and tried first the next time; an input that fails is written to
+//! `target/fuzz/found`, and belongs into `tests/fuzz/corpus` once the bug is fixed.
 //!
-//! `cargo xtask test` tries the inputs in the repository and no others: the same code gives the same result each time and on each
-//! machine. A search does not, not even with a fixed seed and a fixed number of inputs, because hash tables with random keys change its
-//! path. The search for new inputs is `cargo xtask fuzz`, to be run when code changes that reads foreign bytes.
+//! `cargo xtask test` tries only the inputs in the repository, so that the same code gives the same result each time and on each machine. A
+//! search does not, even with a fixed seed and number of inputs, because hash tables with random keys change its path. Run `cargo xtask
+//! fuzz` when code changes that parses untrusted bytes.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -17,7 +17,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::project;
 
-/// Edge counters, and operands of comparisons, for every crate; cargo-fuzz has the same ones.
+/// Compiler flags for edge counters and operands of comparisons in every crate, as cargo-fuzz uses them.
 const COVERAGE: [&str; 5] = [
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
@@ -26,13 +26,13 @@ const COVERAGE: [&str; 5] = [
     "-Cllvm-args=-sanitizer-coverage-trace-compares",
 ];
 
-/// An input may take a second and 2 GiB, and has at most 64 KiB.
+/// Limits of an input: a second, 2 GiB of memory, and 64 KiB of length.
 const LIMITS: [&str; 3] = ["-timeout=1", "-rss_limit_mb=2048", "-max_len=65536"];
 
-/// A regression run makes no inputs.
+/// Makes a regression run generate no inputs.
 const REGRESSION_RUNS: &str = "-runs=0";
 
-/// Maximum seconds of a regression run: ten times the usual time with all targets on two cores.
+/// Time limit of a regression run, seconds: ten times the usual time with all targets on two cores.
 const REGRESSION_SECONDS: u64 = 120;
 
 /// libFuzzer's exit code when an input takes too long.
@@ -63,12 +63,12 @@ pub fn regression() -> Result<()> {
     fuzz(&all.iter().collect::<Vec<_>>(), Search::Repeatable, REGRESSION_SECONDS)
 }
 
-/// The choice of inputs of a run.
+/// The inputs that a run tries.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Search {
-    /// New inputs in each run; interesting ones are kept for the next run.
+    /// New ones in each run; interesting ones are kept for the next run.
     New,
-    /// The same each time.
+    /// The same ones each time.
     Repeatable,
 }
 
@@ -89,7 +89,7 @@ impl Search {
     }
 }
 
-/// Runs all targets at once: each is one process that has no use for a second core.
+/// Runs all targets concurrently: each is one process that cannot use a second core.
 fn fuzz(targets: &[&String], search: Search, seconds: u64) -> Result<()> {
     let folder = build()?;
     let names: Vec<&str> = targets.iter().map(|target| target.as_str()).collect();
@@ -127,8 +127,8 @@ fn targets() -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Fails if the targets' lock file does not match the dependencies of the crates they use: they are a workspace of their own, so only
-/// their build would notice, and that comes last.
+/// Fails if the targets' lock file does not match the dependencies of the crates they use: they are a separate workspace, so otherwise only
+/// their build would detect that, at the very end.
 pub fn locked() -> Result<()> {
     let mut cargo = project::cargo();
     cargo.current_dir(home()).args(["metadata", "--locked", "--format-version", "1"]);
@@ -149,7 +149,7 @@ fn host_triple() -> Result<String> {
     Ok(host.context("`rustc -vV` names no host")?.to_owned())
 }
 
-/// `cargo`, with the arguments that build all targets.
+/// Returns the `cargo` command that builds all targets.
 fn build_command(mut cargo: Command, host: &str) -> Command {
     cargo.current_dir(home()).args(["build", "--release", "--locked"]);
     // With an explicit target, the flags apply to the targets and not to the build scripts.
@@ -158,7 +158,7 @@ fn build_command(mut cargo: Command, host: &str) -> Command {
     cargo
 }
 
-/// A build of the targets at the lowest priority beside the tests. From scratch it takes ten minutes.
+/// A build of the targets at the lowest priority while the tests run. From scratch it takes ten minutes.
 pub struct BackgroundBuild(Child);
 
 impl BackgroundBuild {
@@ -171,7 +171,7 @@ impl BackgroundBuild {
         Ok(BackgroundBuild(build.spawn().context("cannot start nice")?))
     }
 
-    /// Waits for its end.
+    /// Waits until it has ended.
     pub fn wait(mut self) -> Result<()> {
         self.0.wait().context("waiting for the build of the fuzz targets").map(drop)
     }
@@ -185,7 +185,8 @@ impl Drop for BackgroundBuild {
     }
 }
 
-/// Runs one target, and returns its figures as text. An input that takes too long is retried by itself: a busy machine stalls at times.
+/// Runs one target, and returns its figures as text. An input that exceeds the time limit is retried alone, because a busy machine may
+/// stall.
 fn one(program: &Path, target: &str, search: Search, seconds: u64) -> Result<String> {
     let (kept, found) = (work().join(search.folder()).join(target), work().join("found"));
     if search == Search::Repeatable && kept.exists() {
@@ -222,8 +223,8 @@ fn one(program: &Path, target: &str, search: Search, seconds: u64) -> Result<Str
     }
 }
 
-/// Returns the option that names the inputs of a folder, in the order of their names: libFuzzer reads a folder itself in an order that
-/// differs between machines. Their list is written to `list`.
+/// Returns the option that lists the inputs of a folder by name: libFuzzer itself reads a folder in an order that differs between machines.
+/// The list is written to `list`.
 fn seed_inputs(folder: &Path, list: &Path) -> Result<String> {
     let entries = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
     let mut paths = entries
@@ -252,7 +253,9 @@ fn figures(lines: &[String]) -> Option<String> {
     let executions = words.next()?.strip_prefix('#')?;
     let mut after = |name: &str| words.find(|word| *word == name).and_then(|_| words.next());
     let (edges, inputs) = (after("cov:")?, after("corp:")?);
-    Some(format!("{executions} executions, {edges} edges covered, {inputs} of inputs that differ in it"))
+    Some(format!(
+        "{executions} executions, {edges} edges covered, {inputs} of inputs with different coverage"
+    ))
 }
 
 #[cfg(test)]
@@ -263,7 +266,7 @@ mod tests {
     fn the_last_line_of_a_run_tells_its_figures() {
         let line = "#182427\tDONE   cov: 5350 ft: 21573 corp: 3950/2620Kb lim: 1512 exec/s: 3965 rss: 40Mb";
         let lines = ["#2\tINITED cov: 1 ft: 1".to_owned(), line.to_owned(), "Done 182427 runs".to_owned()];
-        let expected = "182427 executions, 5350 edges covered, 3950/2620Kb of inputs that differ in it";
+        let expected = "182427 executions, 5350 edges covered, 3950/2620Kb of inputs with different coverage";
         assert_eq!(figures(&lines).as_deref(), Some(expected));
         assert_eq!(figures(&lines[..1]), None);
     }

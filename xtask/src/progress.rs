@@ -13,13 +13,13 @@ use serde_json::Value;
 
 use crate::project;
 
-/// The line on a terminal is rewritten at least this often, so that its seconds go on while one crate is compiled.
+/// The line on a terminal is redrawn at least this often, so that its clock runs while one crate compiles.
 const REDRAW_INTERVAL: Duration = Duration::from_secs(1);
 /// The interval between progress lines if standard error is not a terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(30);
-/// Characters of the line on a terminal. A line that is wider than the terminal wraps, and then `\r` does not return to its start.
+/// Width of the line on a terminal. A line wider than the terminal would wrap, and `\r` would not return to its start.
 const LINE_CHARS: usize = 79;
-/// Lines of cargo that wait to be shown; cargo waits when there are more.
+/// Maximum lines of cargo that wait to be shown; cargo blocks when there are more.
 const MAX_QUEUED_LINES: usize = 256;
 
 /// The numbered steps of a command.
@@ -29,12 +29,12 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// A command that has `total` steps, none of which has begun.
+    /// Creates a command with `total` steps, none of which has begun.
     pub fn new(total: usize) -> Steps {
         Steps { current: 0, total }
     }
 
-    /// Prints the number of the next step and what it does.
+    /// Prints the number and the description of the next step.
     pub fn begin(&mut self, text: &str) {
         self.current += 1;
         project::step(&self.numbered(text));
@@ -45,13 +45,13 @@ impl Steps {
     }
 }
 
-/// Runs the `cargo build` of `command` and shows how many crates are built, of `total` if it is known. Errors and warnings are printed as
-/// they come; only the lines `Compiling …` and `Finished …` are replaced by the progress. An error names `what`.
+/// Runs the `cargo build` of `command` and shows how many crates are built, of `total` if it is known. Errors and warnings are printed
+/// unchanged; only the lines `Compiling …` and `Finished …` are replaced by the progress. An error names `what`.
 pub fn build(command: &mut Command, what: &str, total: Option<usize>) -> Result<()> {
     let mut display = Display::new(what);
     let mut progress = Progress { total, ..Progress::default() };
     command.args(["--message-format", "json-render-diagnostics"]).env("CARGO_TERM_PROGRESS_WHEN", "never");
-    // Cargo writes into a pipe, so it does not see that its messages end on a terminal.
+    // Cargo writes into a pipe, so it cannot detect that its messages end on a terminal.
     let is_colour_chosen = ["CARGO_TERM_COLOR", "NO_COLOR"].iter().any(|name| env::var_os(name).is_some());
     if display.is_terminal && !is_colour_chosen {
         command.env("CARGO_TERM_COLOR", "always");
@@ -82,8 +82,8 @@ pub fn build(command: &mut Command, what: &str, total: Option<usize>) -> Result<
     Ok(())
 }
 
-/// Returns the number of packages that a build of `packages` for `target` (none: this machine) needs, as `cargo tree` names them. Without
-/// this number the progress has no total, so a failure is reported and does not end the command.
+/// Returns the number of packages that a build of `packages` for `target` (none: this machine) needs, from `cargo tree`. Without it the
+/// progress has no total, so a failure is reported and does not end the command.
 pub fn count_packages(mut cargo: Command, packages: &[String], target: Option<&str>) -> Option<usize> {
     cargo.args(["tree", "--edges", "normal,build", "--prefix", "none"]);
     for package in packages {
@@ -101,7 +101,7 @@ pub fn count_packages(mut cargo: Command, packages: &[String], target: Option<&s
     }
 }
 
-/// The different packages in what `cargo tree --prefix none` printed: `name v1.2.3`, perhaps with more after it, on each line.
+/// Counts the distinct packages in the output of `cargo tree --prefix none`: each line is `name v1.2.3`, possibly with more after it.
 fn distinct_packages(tree: &str) -> usize {
     let mut packages = BTreeSet::new();
     for line in tree.lines() {
@@ -134,7 +134,7 @@ fn send_lines(input: impl Read, sender: &SyncSender<CargoLine>, line: fn(String)
 /// The state of a build, from cargo's messages.
 #[derive(Default)]
 struct Progress {
-    /// Ids of the packages of which something other than the build script is compiled, or was compiled before.
+    /// Ids of packages of which something besides the build script is compiled, now or earlier.
     built: BTreeSet<String>,
     total: Option<usize>,
     /// The crate whose compilation started last.
@@ -142,7 +142,7 @@ struct Progress {
 }
 
 impl Progress {
-    /// Reads a line of cargo's standard output. Returns false when it is none of cargo's messages.
+    /// Reads a line of cargo's standard output. Returns false if it is not a cargo message.
     fn read_message(&mut self, line: &str) -> bool {
         let Ok(message) = serde_json::from_str::<Value>(line) else { return false };
         let Some(reason) = message["reason"].as_str() else { return false };
@@ -157,10 +157,10 @@ impl Progress {
         true
     }
 
-    /// Reads a line of cargo's standard error. Returns true when the progress replaces it, false when it has to be printed.
+    /// Reads a line of cargo's standard error. Returns true if the progress replaces it, false if it must be printed.
     fn read_status(&mut self, line: &str) -> bool {
         let line = without_colours(line);
-        // Cargo aligns these words to the right of 12 characters, which no message of the compiler does.
+        // Cargo right-aligns these words to 12 characters, which no compiler message does.
         if let Some(package) = line.strip_prefix("   Compiling ") {
             self.started = package.split(' ').next().map(str::to_owned);
             return true;
@@ -168,7 +168,7 @@ impl Progress {
         line.starts_with("    Finished ")
     }
 
-    /// One line that says how far the build of `what` is after `elapsed`.
+    /// Renders the progress of the build of `what` after `elapsed` as one line.
     fn render(&self, what: &str, elapsed: Duration) -> String {
         let built = self.built.len();
         let of = self.total.map(|total| format!(" of {}", total.max(built))).unwrap_or_default();
@@ -192,7 +192,7 @@ impl Display<'_> {
         Display { what, start, printed: start, is_terminal: io::stderr().is_terminal() }
     }
 
-    /// Rewrites the line on a terminal; elsewhere prints one when the last is old enough.
+    /// Redraws the line on a terminal; elsewhere prints a line if the last one is old enough.
     fn draw(&mut self, progress: &Progress) {
         let line = progress.render(self.what, self.start.elapsed());
         if self.is_terminal {
@@ -217,18 +217,18 @@ impl Display<'_> {
     }
 }
 
-/// The text with exactly `LINE_CHARS` characters, so that it covers the line that it is written over.
+/// Pads or cuts the text to exactly `LINE_CHARS` characters, so that it covers the line that it overwrites.
 fn fit(text: &str) -> String {
     format!("{text:<LINE_CHARS$.LINE_CHARS$}")
 }
 
-/// Minutes and seconds; seconds alone below a minute.
+/// Formats minutes and seconds; seconds alone below a minute.
 fn duration(elapsed: Duration) -> String {
     let (minutes, seconds) = (elapsed.as_secs() / 60, elapsed.as_secs() % 60);
     if minutes == 0 { format!("{seconds} s") } else { format!("{minutes} min {seconds:02} s") }
 }
 
-/// The text without its colour sequences (`ESC [ … m`).
+/// Returns the text without its colour sequences (`ESC [ … m`).
 fn without_colours(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut characters = text.chars();

@@ -1,4 +1,4 @@
-//! The host as `cargo xtask` builds it, and a running `switchboard`: start, key creation, and end by SIGTERM.
+//! The host as `cargo xtask` builds it, and a running `switchboard`: start, key creation, and stop by SIGTERM.
 
 use std::fs::{self, File};
 use std::net::{SocketAddr, TcpListener};
@@ -15,20 +15,20 @@ use crate::http::Client;
 use crate::progress;
 use crate::project::{self, DEMO_PROFILE, DIST_PROFILE};
 
-/// Time after which a server that is not ready has failed. Its first start compiles the connectors, which takes an unoptimised server
-/// minutes on a busy machine.
+/// Time limit for a server to become ready. Its first start compiles the connectors, which takes an unoptimized server minutes on a busy
+/// machine.
 const START: Duration = Duration::from_secs(300);
-/// The server promises to drain in 10 s.
+/// Time limit for a server to stop: it promises 10 s.
 const DRAIN: Duration = Duration::from_secs(12);
 
 /// The build of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Build {
-    /// The binary of the tests, with their features and few optimised libraries: available once the tests were built.
+    /// The binary of the tests, with their features and few optimized libraries: exists once the tests were built.
     Dev,
-    /// The binary of `cargo xtask demo`: optimised only as far as it does not delay the first demo.
+    /// The binary of `cargo xtask demo`: optimized only as far as that does not delay the first demo.
     Demo,
-    /// The binary that is measured and shipped.
+    /// The binary that is benchmarked and shipped.
     Dist,
     /// The binary of a plain `cargo build --release`.
     Release,
@@ -57,22 +57,22 @@ pub fn build(how: Build, step: impl FnOnce(&str)) -> Result<PathBuf> {
     Ok(project::target().join(folder).join("switchboard"))
 }
 
-/// How to start a server.
+/// The options of a server.
 pub struct Options {
     pub binary: PathBuf,
     pub data_dir: PathBuf,
     pub listen: SocketAddr,
-    /// CIDRs beyond the public internet that connectors may reach.
+    /// Private networks (CIDR) that connectors may reach.
     pub egress_allow: Vec<String>,
     pub environment: Vec<(String, String)>,
 }
 
-/// A server that is up. Dropped without `stop`, it is killed.
+/// A running server. It is killed when dropped without `stop`.
 pub struct Server {
     child: Child,
     pub options: Options,
     pub url: String,
-    /// From the start of the process to its first 200 of `/readyz`.
+    /// Time from the start of the process to the first 200 of `/readyz`.
     pub ready_after: Duration,
 }
 
@@ -113,14 +113,14 @@ impl Server {
         bail!("the server was not ready after {} s\n{}", START.as_secs(), self.log_tail());
     }
 
-    /// The last lines of the server's log.
+    /// Returns the last lines of the server's log.
     pub fn log_tail(&self) -> String {
         let log = fs::read_to_string(self.options.data_dir.join("server.log")).unwrap_or_default();
         let lines: Vec<&str> = log.lines().collect();
         lines[lines.len().saturating_sub(20)..].join("\n")
     }
 
-    /// Makes a key; returns the command line and its output.
+    /// Creates a key; returns the command line and its output.
     pub fn create_key(&self, scopes: &str, extra: &[&str]) -> Result<(String, Value)> {
         let mut command = switchboard(&self.options);
         command.args(["keys", "create", "--json", "--scopes", scopes]).args(extra);
@@ -135,12 +135,12 @@ impl Server {
         self.child.id()
     }
 
-    /// The exit status, once the server has ended.
+    /// Returns the exit status, once the server has ended.
     pub fn ended(&mut self) -> Result<Option<std::process::ExitStatus>> {
         Ok(self.child.try_wait()?)
     }
 
-    /// Asks the server to end and waits for it. Fails if it does not end in time, or not with 0.
+    /// Asks the server to end and waits for that. Fails if it takes too long, or ends with another status than 0.
     pub fn stop(mut self) -> Result<()> {
         let start = Instant::now();
         if self.child.try_wait()?.is_none() {
@@ -162,15 +162,14 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         if matches!(self.child.try_wait(), Ok(None)) {
-            // Best effort after an error: a further failure cannot be reported.
+            // Best effort after an error, since a further failure cannot be reported.
             let _ = self.child.kill();
             let _ = self.child.wait();
         }
     }
 }
 
-/// Returns the command of the binary with the settings of `options` and none of the caller's environment: a demo must not find a real
-/// database there.
+/// Returns the command of the binary with the settings of `options` and none of the caller's environment, which might name a real database.
 fn switchboard(options: &Options) -> Command {
     let mut command = project::command(&options.binary.to_string_lossy());
     for (name, _) in std::env::vars_os() {
@@ -182,13 +181,13 @@ fn switchboard(options: &Options) -> Command {
     command
 }
 
-/// Returns `wanted` if its port is free, else another free port of the same address.
+/// Returns `wanted` if its port is free, else the same IP address with another free port.
 pub fn free_address(wanted: SocketAddr) -> Result<SocketAddr> {
     let listener = TcpListener::bind(wanted).or_else(|_| TcpListener::bind((wanted.ip(), 0)));
     Ok(listener.with_context(|| format!("no free port on {}", wanted.ip()))?.local_addr()?)
 }
 
-/// Makes an empty folder at `path`: existing content is removed.
+/// Creates an empty folder at `path`, removing existing content.
 pub fn empty(path: &Path) -> Result<()> {
     if path.exists() {
         fs::remove_dir_all(path).with_context(|| format!("cannot empty {}", path.display()))?;

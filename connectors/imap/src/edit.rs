@@ -19,7 +19,7 @@ use crate::message;
 use crate::read::whole;
 use crate::transfer;
 
-/// A message that is about to be changed, in a mailbox that is selected for it.
+/// A message to change, in the selected mailbox.
 struct Target {
     located: MessageLocation,
     selected: SelectedMailbox,
@@ -29,7 +29,7 @@ fn no_message() -> Failure {
     Failure::not_found("there is no such message")
 }
 
-/// Selects the message's mailbox. Fails where the message cannot be there any more.
+/// Selects the message's mailbox. Fails if the message cannot exist any more.
 fn target(session: &mut Session, directory: &mut Directory, message: &MessageRef) -> Outcome<Target> {
     for anew in [false, true] {
         let located = directory.locate(session, message, anew)?.ok_or_else(no_message)?;
@@ -73,7 +73,7 @@ pub fn update(cx: &Context, args: MessageUpdate) -> Outcome<Mutated> {
         match moved {
             Some(located) => target.located = located,
             None => {
-                // It was moved as requested, but its new UID is unknown: the next pull finds it.
+                // The message was moved, but its new UID is unknown until the next pull.
                 sources.push(target.located.place.deleted_source(target.located.uid));
                 return Ok(Mutated { sources, warnings, ..Mutated::default() });
             }
@@ -85,7 +85,7 @@ pub fn update(cx: &Context, args: MessageUpdate) -> Outcome<Mutated> {
     Ok(Mutated { sources, item: Some(id), warnings, part: None })
 }
 
-/// The folders that the message shall be in: one, or any number where folders are labels.
+/// The requested folders of the message: one, or several if folders are labels.
 fn wanted_folders(args: &MessageUpdate, has_labels: bool) -> Outcome<Option<Vec<String>>> {
     if !args.add_labels.is_empty() || !args.remove_labels.is_empty() {
         return Err(Failure::invalid("there are no labels in this mailbox"));
@@ -107,7 +107,7 @@ fn check_writable(target: &Target) -> Outcome<()> {
     Ok(())
 }
 
-/// Flags to set and to take away.
+/// The flags to set and to remove.
 #[derive(Debug, Default, PartialEq)]
 struct FlagChanges {
     add: Vec<String>,
@@ -154,7 +154,7 @@ fn flag_changes(
     Ok(changes)
 }
 
-/// The warning for a field that this mailbox cannot keep.
+/// The warning for a field that this mailbox cannot store.
 pub fn not_supported(field: &str) -> Warning {
     Warning {
         code: "field_not_supported".into(),
@@ -163,7 +163,7 @@ pub fn not_supported(field: &str) -> Warning {
     }
 }
 
-/// A keyword is an atom (RFC 9051 section 9, `flag-keyword`).
+/// Checks that a keyword is an atom (RFC 9051 section 9, `flag-keyword`).
 pub fn check_keyword(keyword: &str) -> Outcome<()> {
     let is_good = |byte: u8| byte.is_ascii_graphic() && !b"(){%*\"\\]".contains(&byte);
     if !keyword.is_empty() && keyword.len() <= 100 && keyword.bytes().all(is_good) {
@@ -174,7 +174,8 @@ pub fn check_keyword(keyword: &str) -> Outcome<()> {
     ))
 }
 
-/// Holds the message to the etag that the change is based on. Returns the modification sequence to hold the server to.
+/// Fails with `conflict` if the message does not have the etag that the change is based on. Returns the modification sequence for
+/// UNCHANGEDSINCE.
 fn before(session: &mut Session, located: &MessageLocation, if_match: Option<&str>) -> Outcome<Option<u64>> {
     let Some(expected) = if_match else { return Ok(None) };
     let current = etag(session, located)?.ok_or_else(no_message)?;
@@ -217,7 +218,7 @@ fn store(
         if flags.is_empty() {
             continue;
         }
-        // The first change changes the modification sequence; it was held to it.
+        // The first command changes the modification sequence, and has already checked it.
         let uid = UidSet::only(located.uid);
         let change = uid_store(&uid, kind, commands::flags(flags), condition.take());
         let visited = in_mailbox(session, &located.place.name, vec![change])?;
@@ -232,7 +233,7 @@ fn store(
     Ok(())
 }
 
-/// Deletes a message: into the trash, or for good.
+/// Moves a message to the trash, or deletes it permanently.
 pub fn delete(cx: &Context, args: MessageDelete) -> Outcome<Mutated> {
     let mut session = Session::open(cx)?;
     let mut directory = Directory::default();

@@ -1,4 +1,4 @@
-//! The mailboxes of the account, and what each is for.
+//! The mailboxes of the account and their roles.
 
 use io_imap::types::status::StatusDataItem;
 use model::email::folders::{Folder, FolderRights, FolderRole};
@@ -12,15 +12,15 @@ use crate::imap::capabilities::Capabilities;
 /// A mailbox as LIST and STATUS report it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mailbox {
-    /// Decoded.
+    /// The decoded name.
     pub name: String,
     pub delimiter: Option<char>,
-    /// Lower case, with the backslash.
+    /// The attributes in lower case, with the backslash.
     pub attributes: Vec<String>,
     pub role: Option<FolderRole>,
     /// MAILBOXID (RFC 8474).
     pub mailbox_id: Option<String>,
-    /// None: STATUS did not report it.
+    /// The counts; none if STATUS did not report the mailbox.
     pub status: Option<Counts>,
 }
 
@@ -35,7 +35,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// None: the mailbox is not counted.
+    /// Reads the counts; none if the mailbox has none.
     pub fn read(items: &[StatusDataItem]) -> Option<Self> {
         let mut counts = Counts::default();
         for item in items {
@@ -44,7 +44,7 @@ impl Counts {
                 StatusDataItem::Unseen(count) => counts.unseen = Some(*count),
                 StatusDataItem::UidNext(uid) => counts.uid_next = uid.get(),
                 StatusDataItem::UidValidity(number) => counts.uid_validity = number.get(),
-                // 0: the mailbox has none (RFC 7162 section 3.1.2.2).
+                // 0 means that the mailbox has no modification sequences (RFC 7162 section 3.1.2.2).
                 StatusDataItem::HighestModSeq(number) => {
                     counts.highest_modseq = Some(*number).filter(|n| *n > 0)
                 }
@@ -56,7 +56,7 @@ impl Counts {
 }
 
 impl Mailbox {
-    /// A mailbox of a list; none where it cannot be named to the server again, or has no data.
+    /// Reads a mailbox of a LIST response; none if its name cannot be sent back to the server, or if there is no data.
     pub fn listed(
         name: String,
         delimiter: Option<char>,
@@ -67,18 +67,18 @@ impl Mailbox {
         is_good.then(|| Mailbox { name, delimiter, attributes, ..Mailbox::default() })
     }
 
-    /// External id.
+    /// The external id.
     pub fn id(&self) -> String {
         ids::folder_id(&self.name, self.mailbox_id.as_deref())
     }
 
-    /// Messages can be in it.
+    /// Whether the mailbox can contain messages.
     pub fn is_selectable(&self) -> bool {
         !self.has_attribute("\\noselect") && !self.has_attribute("\\nonexistent")
     }
 
-    /// Whether its messages are read. With labels each message is in one of three mailboxes, and all others show it once more. Where an
-    /// account hides the mailbox of all mail from IMAP (`has_all_mail` is false), those of its labels are read, each with its own copy.
+    /// Whether messages of this mailbox are read. With labels, each message is in one of three mailboxes, and the others show it again. If
+    /// the account hides All Mail from IMAP (`has_all_mail` is false), the mailboxes of labels are read, each with its own copy.
     pub fn is_read(&self, has_labels: bool, has_all_mail: bool) -> bool {
         let is_one_of = |roles: [FolderRole; 3]| self.role.is_some_and(|role| roles.contains(&role));
         self.is_selectable()
@@ -122,12 +122,12 @@ impl Mailboxes {
         self.all.iter().find(|mailbox| mailbox.id() == id)
     }
 
-    /// The mailbox that message ids name by this key (`ids::folder_key`).
+    /// The mailbox with this key in message ids (`ids::folder_key`).
     pub fn by_key(&self, key: &str) -> Option<&Mailbox> {
         self.all.iter().find(|mailbox| ids::folder_key(&mailbox.id()) == key)
     }
 
-    /// The mailbox as it is reported to the host. The server counts messages that are marked as deleted: these are so many, and so many of
+    /// The source of a mailbox. The server's counts include messages marked as deleted, of which there are `hidden`, `hidden_unseen` of
     /// them unread.
     pub fn source(&self, mailbox: &Mailbox, hidden: u64, hidden_unseen: u64) -> Source {
         let id = mailbox.id();
@@ -175,7 +175,7 @@ fn folder(mailbox: &Mailbox, parent_id: Option<String>) -> Folder {
     }
 }
 
-/// Gmail's own labels that are folders, and the roles that those have.
+/// Gmail's system labels that are folders, and their roles.
 const LABELS: [(&str, FolderRole); 5] = [
     ("\\Inbox", FolderRole::Inbox),
     ("\\Sent", FolderRole::Sent),
@@ -184,7 +184,7 @@ const LABELS: [(&str, FolderRole); 5] = [
     ("\\Important", FolderRole::Important),
 ];
 
-/// Gmail's mailbox of all mail; none where the server has no labels, or the account hides that mailbox from IMAP.
+/// Gmail's All Mail mailbox; none if the server has no labels, or the account hides that mailbox from IMAP.
 pub fn find_all_mail(capabilities: &Capabilities, mailboxes: &[Mailbox]) -> Option<AllMail> {
     let with_role =
         |role| mailboxes.iter().find(|mailbox| mailbox.role == Some(role) && mailbox.is_selectable());
@@ -200,7 +200,7 @@ pub fn find_all_mail(capabilities: &Capabilities, mailboxes: &[Mailbox]) -> Opti
     })
 }
 
-/// Roles in the order that people list them, with the names that folders of servers without special uses (RFC 6154) have, lower case.
+/// The roles in display order, with the lower-case folder names of servers without special uses (RFC 6154).
 const ROLES: [(FolderRole, &[&str]); 9] = [
     (FolderRole::Inbox, &[]),
     (FolderRole::Drafts, &["drafts", "draft", "entwürfe", "brouillons", "borradores", "bozze"]),
@@ -219,7 +219,7 @@ const ROLES: [(FolderRole, &[&str]); 9] = [
     (FolderRole::Important, &[]),
 ];
 
-/// Attributes of RFC 6154 and RFC 8457.
+/// The roles by the attributes of RFC 6154 and RFC 8457.
 const ATTRIBUTES: [(&str, FolderRole); 8] = [
     ("\\drafts", FolderRole::Drafts),
     ("\\sent", FolderRole::Sent),
@@ -231,9 +231,9 @@ const ATTRIBUTES: [(&str, FolderRole); 8] = [
     ("\\important", FolderRole::Important),
 ];
 
-/// At most one mailbox has each role: the first that the server gives it to, else one with a well-known name. With Gmail's labels
-/// (`has_labels`) a name makes an archive alone: what is named like another is a label of the user's, while Gmail's own folder, which the
-/// account hides from IMAP, is where sent messages, drafts, spam and deleted messages are.
+/// Assigns each role to at most one mailbox: the first with the attribute, else one with a well-known name. With Gmail's labels
+/// (`has_labels`) a name only identifies an archive: a mailbox named like another role is a label of the user, and the messages of that
+/// role are in Gmail's own folder, which the account hides from IMAP.
 pub fn assign_roles(all: &mut [Mailbox], has_labels: bool) {
     if let Some(inbox) = all.iter_mut().find(|mailbox| mailbox.name == "INBOX") {
         inbox.role = Some(FolderRole::Inbox);
@@ -249,7 +249,7 @@ pub fn assign_roles(all: &mut [Mailbox], has_labels: bool) {
         if has_own_folder || all.iter().any(|mailbox| mailbox.role == Some(role)) {
             continue;
         }
-        // At the top, or right below the inbox, where some servers keep everything.
+        // At the top level, or directly below the inbox, where some servers have all folders.
         let candidate = |mailbox: &Mailbox, name: &str| {
             let is_near = mailbox.parent().is_none_or(|parent| parent == "INBOX");
             let last = mailbox.path().pop().unwrap_or_default().to_lowercase();

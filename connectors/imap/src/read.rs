@@ -22,23 +22,23 @@ use crate::message::{self, MailboxRef};
 use crate::mime;
 use crate::reading::{self, MailboxRead};
 
-/// Messages of one call (`wire::email::MessagesGet`).
+/// The maximum number of messages in one call (`wire::email::MessagesGet`).
 const MAX_MESSAGES: usize = 200;
 
-/// A header that is longer is cut.
+/// The maximum size of a header, in bytes; longer ones are truncated.
 const MAX_HEADER_BYTES: u32 = 256 << 10;
 
-/// Texts where the host does not say how long, and at most.
+/// The default and maximum size of texts, in bytes.
 const BODY_BYTES: u32 = 1 << 20;
 const MAX_BODY_BYTES: u32 = 4 << 20;
 
-/// Messages of one mailbox.
+/// The messages of one mailbox.
 struct Group {
     place: MailboxRef,
     hints: BTreeMap<u32, Hint>,
-    /// The server opened the mailbox under its known name.
+    /// Whether the server opened the mailbox under its known name.
     is_open: bool,
-    /// The mailbox is selected again: a kept connection may not know yet which messages came and went.
+    /// Whether to select the mailbox again, because a kept connection may not know about new and deleted messages yet.
     anew: bool,
 }
 
@@ -46,11 +46,11 @@ struct Group {
 pub fn get(cx: &Context, args: MessagesGet) -> Outcome<Sources> {
     let mut session = Session::open(cx)?;
     let mut directory = Directory::default();
-    // Before any message is looked for: a listing that fails does not mean that a message does not exist.
+    // List first: a failed listing must not make messages appear deleted.
     directory.all_mail(&mut session)?;
     let mut groups: Vec<Group> = Vec::new();
     for message in args.messages.iter().take(MAX_MESSAGES) {
-        // An id of another form names no message: it is left out.
+        // An id of another form belongs to no message.
         let Ok(Some(located)) = directory.locate(&mut session, message, false) else { continue };
         group_location(&mut groups, located);
     }
@@ -83,14 +83,14 @@ fn group_location(groups: &mut Vec<Group>, located: MessageLocation) {
     }
 }
 
-/// Returns one message as a list shows it; none if it does not exist. For answers to changes.
+/// Returns one message with the fields of a list, for answers to changes; none if it does not exist.
 pub fn whole(session: &mut Session, place: &MailboxRef, uid: u32) -> Outcome<Option<Source>> {
     let read = MailboxRead::full(&session.capabilities, place.clone(), UidSet::range(uid, uid));
     let read = reading::read(session, vec![read])?;
     Ok(read.messages.into_iter().next().map(|message| message.source))
 }
 
-/// Reads the messages of the groups, with their texts in one round trip where the hints name the parts.
+/// Reads the messages of the groups, with their texts in one round trip if the hints name the parts.
 fn read(session: &mut Session, groups: &mut [Group], args: &MessagesGet) -> Outcome<Vec<Source>> {
     if args.body {
         learn_hints(session, groups)?;
@@ -117,7 +117,7 @@ fn read(session: &mut Session, groups: &mut [Group], args: &MessagesGet) -> Outc
         }
     })?;
     if lacks_preview && session.capabilities.has("PREVIEW") {
-        // Offered, but not there: once more, with the beginning of the text.
+        // The server offers PREVIEW but returned none: retry with the beginning of the text.
         session.capabilities.forget("PREVIEW");
         return read(session, groups, args);
     }
@@ -145,7 +145,7 @@ fn read(session: &mut Session, groups: &mut [Group], args: &MessagesGet) -> Outc
 /// A message in a response of the server.
 struct ResponseMessage {
     group: usize,
-    /// Its header was NIL, as some servers answer for a message that was expunged after the selection.
+    /// Whether the header was NIL, which some servers return for a message that was expunged after the selection.
     is_hollow: bool,
     source: Source,
 }
@@ -155,13 +155,13 @@ fn items(session: &Session, args: &MessagesGet) -> Items {
         return message::list_items(&session.capabilities);
     }
     let header = Items::section(Some(Section::Header(None)), Some(MAX_HEADER_BYTES));
-    // The snippet comes from where lists have it from, also where the whole text is at hand: the server's preview and the beginning of the
-    // text are not the same, and a message that is read must not change by it.
+    // The snippet has the same source as in lists, even if the whole text is available: the server's preview can differ from the beginning
+    // of the text, and reading a message must not change it.
     message::with_snippet(message::fact_items(&session.capabilities).and(header), &session.capabilities)
 }
 
 impl Hint {
-    /// The parts that are text, and whether they are HTML.
+    /// The text parts, and whether they are HTML.
     fn parts(&self) -> impl Iterator<Item = (&TextPart, bool)> {
         self.text.iter().map(|part| (part, false)).chain(self.html.iter().map(|part| (part, true)))
     }
@@ -172,7 +172,7 @@ impl Group {
         self.place.uid_validity == uid_validity
     }
 
-    /// Returns the sources of its messages. None: a kept connection does not show all of them, and may not know yet which came or went.
+    /// Returns the sources of the group's messages; none if a kept connection lacks some of them and may be out of date.
     fn settle(&self, visited: &VisitResult, mut found: Vec<ResponseMessage>) -> Option<Vec<Source>> {
         let is_expunged = visited.refusal().is_some_and(|status| status.has_other("EXPUNGEISSUED"));
         let is_kept = self.is_open && !self.anew && visited.selection.is_none();
@@ -191,7 +191,7 @@ impl Group {
     fn visit(&self, items: &Items, body: bool, limit: u32) -> Visit {
         let mut commands = Vec::new();
         if body {
-            // Messages that are made alike share a command.
+            // Messages with the same structure share a command.
             let mut alike: BTreeMap<Vec<(&str, u32)>, UidSet> = BTreeMap::new();
             for (uid, hint) in &self.hints {
                 let sections =
@@ -212,7 +212,7 @@ impl Group {
     }
 }
 
-/// Reads the structure of messages whose hints do not name the parts of their text.
+/// Reads the structure of messages whose hints do not name the text parts.
 fn learn_hints(session: &mut Session, groups: &mut [Group]) -> Outcome<()> {
     let unknown = |group: &Group| -> UidSet {
         group.hints.iter().filter(|(_, hint)| !hint.is_known).map(|(uid, _)| *uid).collect()
@@ -242,7 +242,7 @@ fn learn_hints(session: &mut Session, groups: &mut [Group]) -> Outcome<()> {
     Ok(())
 }
 
-/// How many bytes of the part to ask for, that `limit` bytes of text are among them.
+/// The encoded bytes of a part to request for `limit` bytes of text.
 fn encoded_limit(part: &TextPart, limit: u32) -> u32 {
     match mail::read::decoding(&part.encoding) {
         Some("base64" | "uuencode") => limit.saturating_add(limit / 2).saturating_add(100),
@@ -291,14 +291,14 @@ fn complete(
     }
 }
 
-/// The whole message into a blob.
+/// Reads a whole message into a blob.
 pub fn raw(cx: &Context, args: MessageRef) -> Outcome<Content> {
     let decode = Cell::new("raw");
     let (blob, _) = section(cx, &args, "", &decode)?;
     Ok(Content { blob, content_type: Some("message/rfc822".into()) })
 }
 
-/// One part into a blob, without its transfer encoding.
+/// Reads a part into a blob, without its transfer encoding.
 pub fn attachment(cx: &Context, args: AttachmentRef) -> Outcome<Content> {
     if !is_section(&args.part) {
         return Err(Failure::not_found("there is no such attachment"));
@@ -308,7 +308,8 @@ pub fn attachment(cx: &Context, args: AttachmentRef) -> Outcome<Content> {
     Ok(Content { blob, content_type: part.map(|part| part.kind) })
 }
 
-/// A section of a message into a blob, and the part that it is. How it is encoded comes right before it, in the same round trip.
+/// Reads a section of a message into a blob, and returns its part. The transfer encoding is read in the same round trip, before the
+/// section.
 fn section(
     cx: &Context,
     message: &MessageRef,
@@ -344,7 +345,7 @@ fn section(
         })?;
         let Some(visited) = visited.first() else { continue };
         let Some(selected) = &visited.selected else { continue };
-        // Servers differ on parts that are not there: some give an empty one.
+        // For a part that does not exist, some servers return an empty one.
         let is_there = section.is_empty() || part.is_some();
         let is_same = is_there && selected.uid_validity == located.place.uid_validity;
         let blob = match sink.blob {
@@ -353,7 +354,7 @@ fn section(
         };
         match blob.filter(|_| is_same) {
             Some(blob) => return Ok((blob, part)),
-            // A kept connection may not know the newest messages yet.
+            // A kept connection may not know about the newest messages yet.
             None if visited.selection.is_none() => {}
             None => return Err(not_found()),
         }
@@ -361,12 +362,12 @@ fn section(
     Err(not_found())
 }
 
-/// The encoding that the host undoes.
+/// The transfer encoding that the host decodes.
 fn decoding(part: &Part) -> &'static str {
     mail::read::decoding(&part.encoding).unwrap_or("raw")
 }
 
-/// A section that came as a quoted string, as short ones may.
+/// Decodes a section that the server sent as a quoted string, as it may for short ones.
 fn decoded(bytes: &[u8], decode: &str) -> Vec<u8> {
     if decode == "raw" {
         return bytes.to_vec();

@@ -1,7 +1,7 @@
 //! `messages.search` and `messages.find`: the server searches folder by folder, and the matches are returned newest first.
 //!
-//! The first call searches everywhere and writes the matches into the cursor; the next ones read on. Where more was
-//! found than a cursor holds, the last page's cursor searches again for older messages.
+//! The first call searches all folders and stores the matches in the cursor; later calls read them. If there are more matches than fit a
+//! cursor, the last page's cursor searches again for older messages.
 
 use connector_sdk::{Answer, Context, Failure, Level, Outcome, code};
 use io_imap::types::core::{AString, Atom};
@@ -24,34 +24,34 @@ use crate::message::MailboxRef;
 use crate::plan::{Chunk, Entry, chunks};
 use crate::reading::{self, MailboxRead};
 
-/// Messages on a page where the host does not say, and at most.
+/// The default and maximum number of messages in a page.
 const PAGE: u32 = 50;
 const MAX_PAGE: u32 = 500;
 
-/// Places that a cursor holds.
+/// The maximum number of matches in a cursor.
 const MAX_FOUND: usize = 5_000;
 
-/// Messages of one folder that are considered, the newest.
+/// The maximum number of messages of one folder that are considered, newest first.
 const MAX_PER_FOLDER: u64 = 20_000;
 
-/// Words of a query.
+/// The maximum number of words in a query.
 const MAX_WORDS: usize = 50;
 
-/// Bytes of a query.
+/// The maximum length of a query, in bytes.
 const MAX_QUERY_BYTES: usize = 4_000;
 
 /// The position at which a search continues.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct SearchCursor {
-    /// Folders: external id, name, UIDVALIDITY. Chunks name them by position.
+    /// The folders: external id, name, UIDVALIDITY. Chunks refer to them by index.
     f: Vec<(String, String, u32)>,
-    /// Matches that were not yet returned.
+    /// The matches that were not returned yet.
     c: Vec<Chunk>,
-    /// More was found: messages older than this (seconds since 1970) are searched again.
+    /// The time in seconds since 1970 before which messages must be searched again; none if all matches are in the cursor.
     b: Option<i64>,
 }
 
-/// Messages that match, newest first.
+/// Returns the matching messages, newest first.
 pub fn search(cx: &Context, args: MessageSearch) -> Outcome<Answer<Sources>> {
     if args.label.is_some() {
         return Err(Failure::invalid("there are no labels in this mailbox"));
@@ -76,7 +76,7 @@ pub fn search(cx: &Context, args: MessageSearch) -> Outcome<Answer<Sources>> {
     Ok(Answer { body: Sources { sources, ..Sources::default() }, more: text.is_some(), cursor: text })
 }
 
-/// Searches the folders, for messages older than `before` where that is given.
+/// Searches the folders for messages older than `before`, if given.
 fn find_all(
     session: &mut Session,
     directory: &mut Directory,
@@ -122,11 +122,11 @@ fn find_all(
     Ok(cursor)
 }
 
-/// Keeps about `max` of the newest, and says what all that was cut off is older than.
+/// Keeps about `max` of the newest entries. Returns the time before which entries were cut off.
 fn truncate(entries: &mut Vec<Entry>, max: usize) -> Option<i64> {
     entries.sort_unstable_by_key(|entry| std::cmp::Reverse(entry.at));
     let last = entries.get(max)?.at;
-    // Those of one second stay together.
+    // Entries of the same second stay together.
     let whole = entries.partition_point(|entry| entry.at > last);
     let end = if whole > 0 { whole } else { entries.partition_point(|entry| entry.at >= last) };
     let before = if whole > 0 { last.saturating_add(1) } else { last };
@@ -135,7 +135,7 @@ fn truncate(entries: &mut Vec<Entry>, max: usize) -> Option<i64> {
     has_more.then_some(before)
 }
 
-/// The folders to search, the inbox first; with `has_label` Gmail's mailbox of all mail alone.
+/// The folders to search, the inbox first; with `has_label`, only Gmail's All Mail.
 fn places(
     session: &mut Session,
     directory: &mut Directory,
@@ -155,7 +155,7 @@ fn places(
     Ok(full.map(|mailbox| MailboxRef::for_session(session, &mailbox.name, &mailbox.id(), 0)).collect())
 }
 
-/// Returns the matches in each folder; folders without a match and such that cannot be searched are left out.
+/// Returns the matches in each folder, without folders that have none or cannot be searched.
 fn search_in(
     session: &mut Session,
     places: &[MailboxRef],
@@ -211,7 +211,8 @@ fn program(args: &MessageSearch, before: Option<i64>) -> Outcome<Command> {
     keys.extend(words.into_iter().map(|word| SearchKey::Text(string(word))));
     keys.extend(args.unread.map(|unread| if unread { SearchKey::Unseen } else { SearchKey::Seen }));
     keys.extend(args.starred.map(|starred| if starred { SearchKey::Flagged } else { SearchKey::Unflagged }));
-    // Servers compare days in a zone of theirs: a day more on both sides, and surplus matches are removed by their exact time.
+    // Servers compare days in their own time zone: the range is extended by a day on both sides, and surplus matches are removed by their
+    // exact time.
     let after = args.received_after.map(|after| after.as_millis().div_euclid(1000));
     let end = args.received_before.map(|end| end.as_millis().div_euclid(1000).saturating_add(1));
     let end = [end, before].into_iter().flatten().min();
@@ -227,7 +228,7 @@ fn program(args: &MessageSearch, before: Option<i64>) -> Outcome<Command> {
     }
 }
 
-/// A native query is a search program on one line: nothing in it may end the command or begin a literal.
+/// Checks a native query, which is a search program on one line: nothing in it may end the command or begin a literal.
 fn check_native(query: &str) -> Outcome<()> {
     let wrong = |what: &str| Err(Failure::invalid(format!("the native query {what}")));
     let mut depth = 0_usize;
@@ -299,7 +300,8 @@ pub fn find(cx: &Context, args: MessageFind) -> Outcome<Sources> {
     Ok(Sources { sources, ..Sources::default() })
 }
 
-/// A search by header matches parts of it: here only the whole counts. `folders`: the message is in one of them; empty: in any.
+/// Whether this is the message: its Message-ID is equal (the server's search matches parts) and it is in one of `folders`; in any folder if
+/// that is empty.
 fn is_message(source: &Source, message_id: &str, folders: &[String]) -> bool {
     let body = source.items.first().and_then(|item| item.body.read::<model::email::EmailMessage>().ok());
     body.is_some_and(|body| {
@@ -308,7 +310,7 @@ fn is_message(source: &Source, message_id: &str, folders: &[String]) -> bool {
     })
 }
 
-/// The SEARCH for a Message-ID, which is given without angle brackets.
+/// The SEARCH command for a Message-ID, given without angle brackets.
 pub fn message_id_program(message_id: &str) -> Outcome<Command> {
     if message_id.is_empty() || message_id.len() > 998 {
         return Err(Failure::invalid("internetMessageId must have between 1 and 998 bytes"));

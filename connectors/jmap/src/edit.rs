@@ -16,13 +16,13 @@ use crate::protocol::answers::{GetResponse, Set};
 use crate::protocol::email::{self, Email};
 use crate::protocol::{Batch, failures};
 
-/// How often a change is tried when the mailbox changes between reading and writing.
+/// The maximum number of attempts if the mailbox changes between reading and writing.
 const ATTEMPTS: usize = 3;
 
 /// The phrase that completes "the provider rejected ...".
 const DOING: &str = "changing the message";
 
-/// Changes keywords and folders.
+/// Changes the keywords and folders of a message.
 pub fn update(cx: &Context, args: MessageUpdate) -> Outcome<Mutated> {
     if !args.add_labels.is_empty() || !args.remove_labels.is_empty() {
         return Err(Failure::unsupported("labels"));
@@ -45,9 +45,9 @@ fn mutated_message(id: &str) -> Mutated {
 
 /// The changes of a message.
 struct Change {
-    /// Keywords, and whether they shall be set; of two for one keyword the later one.
+    /// The keywords, and whether to set or remove them. A later entry for a keyword overrides an earlier one.
     keywords: Vec<(String, bool)>,
-    /// All mailboxes that it shall be in.
+    /// The mailboxes that the message shall be in, replacing all others; none for no change.
     mailboxes: Option<BTreeMap<String, bool>>,
 }
 
@@ -71,13 +71,13 @@ impl Change {
         Ok(Change { keywords: keywords.collect::<Outcome<_>>()?, mailboxes })
     }
 
-    /// A keyword would have to be escaped in the path of a patch (RFC 6901 section 3). There are servers that take the escapes for the
-    /// name; all keywords are written instead.
+    /// Whether a keyword would need escapes in the path of a patch (RFC 6901 section 3). Some servers do not decode them, so all keywords
+    /// are written instead.
     fn needs_all_keywords(&self) -> bool {
         self.keywords.iter().any(|(name, _)| name.contains(['~', '/']))
     }
 
-    /// Returns the patch. `email` is the message as read, where all its keywords are needed.
+    /// Returns the patch. `email` is the current message if all its keywords are needed.
     fn patch(&self, email: Option<&Email>) -> JmapEmailPatch {
         let patch = match &self.mailboxes {
             Some(mailboxes) => JmapEmailPatch::default().replace_mailbox_ids(mailboxes.clone()),
@@ -100,7 +100,7 @@ impl Change {
     }
 }
 
-/// RFC 8621 section 4.1.1.
+/// Checks a keyword and returns it in lower case (RFC 8621 section 4.1.1).
 pub fn keyword(name: &str) -> Outcome<String> {
     let is_allowed = |c: char| c.is_ascii_graphic() && !"(){]%*\"\\".contains(c);
     if name.is_empty() || name.len() > 255 || !name.chars().all(is_allowed) {
@@ -111,8 +111,7 @@ pub fn keyword(name: &str) -> Outcome<String> {
     Ok(name.to_ascii_lowercase())
 }
 
-/// Makes a change of one message, and reads it afterwards. With an etag the message is read first, and changed only in the state that it
-/// was read in.
+/// Changes a message and reads it afterwards. With an etag the message is read first, and changed only if the state is still the same.
 fn change_message(client: &Client, id: &str, etag: Option<&str>, change: &Change) -> Outcome<Source> {
     let is_read_first = etag.is_some() || change.needs_all_keywords();
     let mut attempts = 0;
@@ -142,7 +141,7 @@ fn attempt(client: &Client, id: &str, change: &Value) -> Outcome<Source> {
     Ok(source.unwrap_or_else(|| message::deleted_source(id)))
 }
 
-/// A message as it is, and the state of all.
+/// A message and the state string of all messages.
 pub struct Matching {
     pub state: String,
     pub email: Email,
@@ -156,12 +155,12 @@ fn matching(client: &Client, id: &str, etag: Option<&str>) -> Outcome<Matching> 
     check(got, etag)
 }
 
-/// Adds a call that reads what can change of a message.
+/// Adds a call that reads the changeable properties of a message.
 pub fn ask(batch: &mut Batch, id: &str) -> crate::protocol::Call {
     batch.call("Email/get", with(&email::get(&email::STATE), "ids", json!([id])))
 }
 
-/// The message of that call's answer, if it is what the change is based on.
+/// Returns the message of that call. Fails with `conflict` if it is not the version that the change is based on.
 pub fn check(got: GetResponse, etag: Option<&str>) -> Outcome<Matching> {
     let state = got.state.clone();
     let email = messages(got).into_iter().next().and_then(Result::ok);
@@ -173,7 +172,7 @@ pub fn check(got: GetResponse, etag: Option<&str>) -> Outcome<Matching> {
     Ok(Matching { state, email })
 }
 
-/// Moves a message to the trash; one that is there and nowhere else, or that is to go for good, is destroyed.
+/// Moves a message to the trash. Destroys it if it is only in the trash, or if permanent deletion is requested.
 pub fn delete(cx: &Context, args: MessageDelete) -> Outcome<Mutated> {
     let client = Client::new(cx)?;
     let id = message::id(&args.message.source)?;
@@ -188,7 +187,7 @@ pub fn delete(cx: &Context, args: MessageDelete) -> Outcome<Mutated> {
     }
 }
 
-/// Whether another object changed between reading and writing; the message itself may be unchanged.
+/// Whether the state changed between reading and writing; the message itself may be unchanged.
 fn is_raced(failure: &Failure) -> bool {
     failure
         .detail

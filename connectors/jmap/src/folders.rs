@@ -1,4 +1,4 @@
-//! Mailboxes (RFC 8621 section 2) as folders of the model: their tree, their roles, and the ones that operations need.
+//! Converts mailboxes (RFC 8621 section 2) to the model's folders: their tree and roles, and the mailboxes that operations need.
 
 use std::collections::HashMap;
 
@@ -14,32 +14,32 @@ use crate::message::text;
 use crate::protocol::answers::{GetResponse, Set};
 use crate::protocol::{Answers, Batch, Call, failures};
 
-/// Folders and messages of an account share one space of names.
+/// The prefix of folders' external ids, because folders and messages share one namespace.
 const PREFIX: &str = "F:";
 
 /// `Item.kind` of a folder.
 const KIND: &str = "email_folder";
 
-/// The deepest folder that is reported with its whole path: a server could name a folder its own parent.
+/// The maximum depth of a path, because a server could name a folder as its own parent.
 const DEPTH: usize = 64;
 
-/// The external id of a folder.
+/// The external id for a server's mailbox id.
 pub fn external_id(id: &str) -> String {
     format!("{PREFIX}{id}")
 }
 
-/// The server's id of an external one.
+/// The server's mailbox id for an external id.
 pub fn id(external_id: &str) -> Outcome<String> {
     let id = external_id.strip_prefix(PREFIX).filter(|id| !id.is_empty());
     id.map(str::to_owned).ok_or_else(|| Failure::not_found("there is no folder with this id at the provider"))
 }
 
-/// The same of several.
+/// The server's mailbox ids for external ids.
 pub fn ids(external_ids: &[String]) -> Outcome<Vec<String>> {
     external_ids.iter().map(|external_id| id(external_id)).collect()
 }
 
-/// A folder that is gone.
+/// The source of a deleted folder.
 pub fn deleted_source(id: &str) -> Source {
     Source { external_id: external_id(id), deleted: true, ..Source::default() }
 }
@@ -49,14 +49,14 @@ pub fn all(batch: &mut Batch) -> Call {
     batch.call("Mailbox/get", json!({ "ids": null }))
 }
 
-/// Mailboxes of an answer: all of them, or some.
+/// The mailboxes of one or more answers: all of the account, or some.
 #[derive(Default)]
 pub struct Tree {
-    /// In the server's order.
+    /// The mailboxes in the server's order.
     mailboxes: Vec<JmapMailbox>,
-    /// By id.
+    /// The indices of the mailboxes by id.
     places: HashMap<String, usize>,
-    /// Ids of those that cannot be read.
+    /// The ids of mailboxes that cannot be parsed.
     unreadable: Vec<String>,
 }
 
@@ -112,17 +112,17 @@ impl Tree {
         found.and_then(|mailbox| mailbox.id.as_deref())
     }
 
-    /// No mailbox is inside another one: their paths need no other mailbox.
+    /// Whether no mailbox has a parent, so that paths do not depend on other mailboxes.
     pub fn is_flat(&self) -> bool {
         self.mailboxes.iter().all(|mailbox| mailbox.parent_id.is_none())
     }
 
-    /// All of them, parents before their children.
+    /// The sources of all mailboxes, parents before their children.
     pub fn sources(&self) -> Vec<Source> {
         self.sources_of(|_| true)
     }
 
-    /// Returns the folders for which `is_told` is true, and everything inside them: their paths have changed.
+    /// Returns the folders for which `is_told` is true, with all their descendants, whose paths have changed too.
     pub fn sources_below(&self, is_told: impl Fn(&str) -> bool) -> Vec<Source> {
         self.sources_of(|line| line.iter().any(|mailbox| mailbox.id.as_deref().is_some_and(&is_told)))
     }
@@ -140,7 +140,7 @@ impl Tree {
         told.iter().map(|line| source(line)).chain(unreadable).collect()
     }
 
-    /// The mailboxes from the root down to this one.
+    /// The mailboxes on the path from the root to this one.
     fn line<'a>(&'a self, mailbox: &'a JmapMailbox) -> Vec<&'a JmapMailbox> {
         let mut line = vec![mailbox];
         let mut at = mailbox;
@@ -179,7 +179,7 @@ fn source(line: &[&JmapMailbox]) -> Source {
     }
 }
 
-/// The last of a line, in the model's terms.
+/// Converts the last mailbox of a path to the model.
 fn folder(line: &[&JmapMailbox]) -> Folder {
     let name = |mailbox: &JmapMailbox| text::nfc(mailbox.name.as_deref().unwrap_or_default());
     let Some(own) = line.last() else { return Folder::default() };
@@ -206,7 +206,7 @@ fn folder(line: &[&JmapMailbox]) -> Folder {
     }
 }
 
-/// The registry of IANA's mailbox name attributes, as far as the model has it.
+/// The folder role for a mailbox role (IANA mailbox name attributes), if the model has it.
 fn role(role: &JmapMailboxRole) -> Option<FolderRole> {
     Some(match role {
         JmapMailboxRole::Inbox => FolderRole::Inbox,
@@ -222,13 +222,13 @@ fn role(role: &JmapMailboxRole) -> Option<FolderRole> {
     })
 }
 
-/// A mailbox that an operation needs, and its folder where it had to be made for that.
+/// A mailbox that an operation needs, and its folder if it had to be created.
 pub struct Place {
     pub id: String,
     pub made: Option<Source>,
 }
 
-/// The mailbox with this role; made under `name` where the account has none.
+/// Returns the mailbox with this role, creating it as `name` if the account has none.
 pub fn ensure(client: &Client, tree: &Tree, role: JmapMailboxRole, name: &str) -> Outcome<Place> {
     if let Some(id) = tree.with_role(&role) {
         return Ok(Place { id: id.to_owned(), made: None });

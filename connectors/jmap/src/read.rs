@@ -19,19 +19,19 @@ use crate::protocol::answers::{GetResponse, MethodError, QueryResponse};
 use crate::protocol::{Answers, Batch, Call, email, failures};
 use crate::query::{Page, Query, Start};
 
-/// Most messages of one answer to a search.
+/// The maximum number of messages in an answer to a search.
 const MAX_FOUND: usize = 200;
 
-/// Most words of a search that are looked for.
+/// The maximum number of words of a search.
 const MAX_WORDS: usize = 32;
 
-/// Most messages with one Message-ID that are looked at.
+/// The maximum number of messages with one Message-ID that are read.
 const MAX_COPIES: u32 = 50;
 
-/// Messages by their ids; missing ones are reported as deleted.
+/// Reads messages by their ids. Missing ones are reported as deleted.
 pub fn get(cx: &Context, args: MessagesGet) -> Outcome<Sources> {
     let client = Client::new(cx)?;
-    // A name that cannot be one of ours is a message that does not exist.
+    // An id without our prefix belongs to no message.
     let ids: Vec<String> = args.messages.iter().filter_map(|one| message::id(&one.source).ok()).collect();
     let read = client.emails(&ids, &properties(&args), "reading messages")?;
     let max = match args.max_body_bytes {
@@ -57,13 +57,13 @@ fn properties(args: &MessagesGet) -> Value {
     let get = with(&email::get(&properties), "fetchTextBodyValues", json!(true));
     let get = with(&get, "fetchHTMLBodyValues", json!(true));
     match args.max_body_bytes {
-        // No limit is the default, and some servers refuse an explicit one.
+        // 0 is the default and means no limit; some servers refuse an explicit 0.
         0 => get,
         bytes => with(&get, "maxBodyValueBytes", json!(bytes)),
     }
 }
 
-/// Messages that match, newest first.
+/// Returns the matching messages, newest first.
 pub fn search(cx: &Context, args: MessageSearch) -> Outcome<Answer<Sources>> {
     let client = Client::new(cx)?;
     let last = cx.cursor.as_deref().map(read_cursor).transpose()?;
@@ -90,7 +90,7 @@ fn fetch_page(client: &Client, query: &Query, start: Start) -> Outcome<Option<Pa
     query.page(&client.run(batch, "searching messages")?, &asked)
 }
 
-/// There are servers that take `before` to mean "until".
+/// Whether the message is in the requested range of time; some servers treat `before` as inclusive.
 fn is_between(message: &Message, args: &MessageSearch) -> bool {
     let at = message.as_ref().ok().and_then(|email| instant(&email.received_at));
     at.is_none_or(|at| {
@@ -136,12 +136,12 @@ fn filter(args: &MessageSearch) -> Outcome<Option<Value>> {
     })
 }
 
-/// All words must occur, wherever: one condition for each (a text of several can be a phrase to the server).
+/// The words of a query, each of which becomes a condition: servers can treat several words in one condition as a phrase.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split_whitespace().take(MAX_WORDS)
 }
 
-/// A native filter. Its syntax is checked here, its meaning is left to the server. Reading it limits its depth.
+/// Parses a native filter. Only its syntax is checked; the JSON parser limits its depth.
 fn native_filter(text: &str) -> Outcome<Value> {
     let value: Option<Value> = serde_json::from_str(text).ok();
     let is_filter = |value: &Value| {
@@ -152,7 +152,7 @@ fn native_filter(text: &str) -> Outcome<Value> {
     })
 }
 
-/// Messages with this Message-ID, wherever they are.
+/// Finds messages with this Message-ID in all mailboxes.
 pub fn find(cx: &Context, args: MessageFind) -> Outcome<Sources> {
     let client = Client::new(cx)?;
     let batch = client.batch();
@@ -160,7 +160,7 @@ pub fn find(cx: &Context, args: MessageFind) -> Outcome<Sources> {
     Ok(Sources { sources: copies.into_iter().map(message::whole).collect(), ..Sources::default() })
 }
 
-/// Runs this batch, and with it the search for the messages with this Message-ID.
+/// Runs this batch together with the search for messages with this Message-ID.
 pub fn copies(client: &Client, mut batch: Batch, message_id: &str) -> Outcome<(Vec<Message>, Answers)> {
     const DOING: &str = "looking for a message by its Message-ID";
     if message_id.is_empty() {
@@ -177,7 +177,7 @@ pub fn copies(client: &Client, mut batch: Batch, message_id: &str) -> Outcome<(V
         }
         Err(error) => return Err(failures::of_method(&error)),
     };
-    // A server looks for a part of the header's value, and some only for its words.
+    // Servers match a part of the header's value, and some only its words, so the exact value is checked here.
     let has_it = |message: &Message| {
         message.as_ref().is_ok_and(|email| email.message_id.iter().flatten().any(|id| id == message_id))
     };

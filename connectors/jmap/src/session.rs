@@ -1,4 +1,4 @@
-//! The session (RFC 8620 section 2): where it is found, its data on the account's mail, and the part that later calls need.
+//! The session (RFC 8620 section 2): its discovery, its data on the mail account, and the endpoint that later calls need.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use url::{Origin, Url};
 
 use crate::protocol::{MAIL, SUBMISSION};
 
-/// The path of the session on every server (RFC 8620 section 2.2).
+/// The well-known path of the session (RFC 8620 section 2.2).
 const WELL_KNOWN: &str = "/.well-known/jmap";
 
-/// How often a redirect is followed when the session is looked for.
+/// The maximum number of redirects that are followed during discovery.
 const MAX_REDIRECTS: usize = 5;
 
-/// The session object. io-jmap's `JmapSession` wants an absolute `apiUrl`; there are servers that give relative ones.
+/// The session object. io-jmap's `JmapSession` requires an absolute `apiUrl`, but some servers return relative ones.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Session {
@@ -29,7 +29,7 @@ struct Session {
     api_url: String,
     download_url: String,
     upload_url: String,
-    /// As it is: mail is read without it.
+    /// Any value, because mail works without it.
     #[serde(default)]
     event_source_url: Value,
 }
@@ -53,41 +53,41 @@ pub struct Endpoint {
     pub download_url: String,
     /// A template with `accountId`.
     pub upload_url: String,
-    /// A template with `types`, `closeafter` and `ping` (RFC 8620 section 7.3): the host waits there for news, see `connector.toml`. None
-    /// where the server has none, or has it at an origin that nothing else of the account is at.
+    /// A template with `types`, `closeafter` and `ping` (RFC 8620 section 7.3), at which the host listens for changes, see
+    /// `connector.toml`. None if the server has none, or has it at an origin that the account does not use otherwise.
     pub event_source_url: Option<String>,
     pub account_id: String,
-    /// The account can send (RFC 8621 section 7).
+    /// Whether the account can send (RFC 8621 section 7).
     pub submission: bool,
     pub read_only: bool,
     pub max_objects_in_get: Option<u64>,
-    /// Octets of one upload.
+    /// The maximum size of an upload, in octets.
     pub max_size_upload: Option<u64>,
-    /// Octets of all attachments of a message.
+    /// The maximum total size of a message's attachments, in octets.
     pub max_size_attachments_per_email: Option<u64>,
 }
 
-/// The session as it was found.
+/// The result of discovery.
 pub struct DiscoveredSession {
     pub endpoint: Endpoint,
     /// The user of the credentials.
     pub username: String,
-    /// The account's name, for people.
+    /// The account's display name.
     pub name: String,
-    /// Origins of the session and of its URLs that are not the one of `serverUrl`.
+    /// The origins of the session and of its URLs, other than that of `serverUrl`.
     pub origins: Vec<String>,
 }
 
-/// Looks for the session: where it was before, at the URL that the user gave, at the well-known place.
+/// Finds the session: at its previous URL, at the user's URL, or at the well-known path.
 pub fn find(cx: &Context) -> Outcome<DiscoveredSession> {
     let base = base(cx)?;
     let mut refused = None;
     for place in places(cx, &base) {
         match read(cx, &base, place) {
             Ok(found) => return Ok(found),
-            // Wrong credentials are not tried more often than needed: accounts get locked. The others are better tried later.
+            // Wrong credentials are not retried, because servers lock accounts; rate limits and timeouts are left to a later call.
             Err(failure) if is_final(&failure) => return Err(failure),
-            // Of two refusals the first one that is more than "not found" is reported.
+            // The first failure other than "not found" is reported.
             Err(failure) => {
                 refused = refused.filter(|first: &Failure| first.code != code::INVALID).or(Some(failure))
             }
@@ -101,7 +101,7 @@ fn is_final(failure: &Failure) -> bool {
     is_told || [code::AUTH_EXPIRED, code::RATE_LIMITED, code::TIMEOUT].contains(&failure.code.as_str())
 }
 
-/// `settings.serverUrl`.
+/// Parses `settings.serverUrl`.
 fn base(cx: &Context) -> Outcome<Url> {
     let given = cx.setting("serverUrl").and_then(|text| text.parse::<Url>().ok());
     let mut base = given.filter(|url| matches!(url.scheme(), "http" | "https")).ok_or_else(|| {
@@ -110,7 +110,7 @@ fn base(cx: &Context) -> Outcome<Url> {
         )
     })?;
     base.set_fragment(None);
-    // Credentials come from the host; those in a URL would end up in logs.
+    // The host adds credentials; those in a URL would end up in logs.
     if !base.username().is_empty() || base.password().is_some() {
         return Err(Failure::invalid("settings.serverUrl must not contain a user name or password"));
     }
@@ -155,13 +155,13 @@ fn no_session(status: Option<u16>) -> Failure {
     Failure { http_status: status, ..failure }
 }
 
-/// Follows redirects: on the same host, or to https.
+/// Sends a GET request and follows redirects on the same host, or to https.
 fn get(cx: &Context, base: &Url, place: Url) -> Outcome<(Url, http::Response)> {
     let mut at = place;
     for _ in 0..=MAX_REDIRECTS {
         let request = http::Request::get(at.as_str()).header("accept", "application/json");
         let response = cx.send(request).map_err(|failure| match failure.code.as_str() {
-            // The host allows only the origins that the user named and those that it has accepted.
+            // The host allows only the origins that the user entered and those that it has accepted.
             code::FORBIDDEN if at.origin() != base.origin() => moved_failure(&at),
             _ => failure,
         })?;
@@ -170,7 +170,7 @@ fn get(cx: &Context, base: &Url, place: Url) -> Outcome<(Url, http::Response)> {
         let Some(mut next) = to else { return Ok((at, response)) };
         if next.origin() != at.origin() && next.scheme() != "https" {
             return Err(Failure::invalid(
-                "the provider sends to another host without https for its JMAP session",
+                "the provider redirects the JMAP session to another host without https",
             ));
         }
         next.set_fragment(None);
@@ -185,7 +185,7 @@ fn moved_failure(to: &Url) -> Failure {
         .with_detail(serde_json::json!({ "session": "moved", "origin": place }))
 }
 
-/// Returns the origin of the session, if the host has to accept it first.
+/// Returns the origin that the session moved to, if the host has to accept it first.
 pub fn moved_to(cx: &Context, failure: &Failure) -> Option<String> {
     let origin = failure.detail.as_ref()?.get("origin")?.as_str()?;
     (!cx.is_accepted(origin)).then(|| origin.to_owned())
@@ -204,9 +204,9 @@ fn build_session(base: &Url, at: &Url, session: Session) -> Outcome<DiscoveredSe
     let mail = account.account_capabilities.get(MAIL);
     let urls = [&session.api_url, &session.download_url, &session.upload_url].map(|url| absolute(at, url));
     let [Some(api_url), Some(download_url), Some(upload_url)] = urls else {
-        return Err(Failure::unavailable("the provider's JMAP session names addresses that are no URLs"));
+        return Err(Failure::unavailable("the provider's JMAP session has invalid URLs"));
     };
-    // Some servers leave submission out of the account's capabilities and name the account for it all the same.
+    // Some servers omit submission from the account's capabilities, but list the account as primary for it.
     let can_send = account.account_capabilities.contains_key(SUBMISSION)
         || session.primary_accounts.get(SUBMISSION).is_some_and(|primary| primary == id);
     let origins = origins(base, &[at.as_str(), &api_url, &download_url, &upload_url]);
@@ -228,7 +228,7 @@ fn build_session(base: &Url, at: &Url, session: Session) -> Outcome<DiscoveredSe
     Ok(DiscoveredSession { endpoint, username: session.username, name, origins })
 }
 
-/// The primary account for mail, else the user's own one that has mail, else any.
+/// The primary account for mail, else a personal account with mail, else any with mail.
 fn mail_account(session: &Session) -> Option<(&String, &SessionAccount)> {
     let has_mail = |account: &SessionAccount| account.account_capabilities.contains_key(MAIL);
     let primary = session.primary_accounts.get(MAIL).and_then(|id| session.accounts.get_key_value(id));
@@ -236,15 +236,15 @@ fn mail_account(session: &Session) -> Option<(&String, &SessionAccount)> {
     primary.or_else(|| all().find(|(_, account)| account.is_personal)).or_else(|| all().next())
 }
 
-/// The URL, or template of one, seen from `at`. A template's braces would be escaped by a whole `join`.
+/// Resolves a URL or URL template relative to `at`. `join` alone would escape a template's braces.
 fn absolute(at: &Url, url: &str) -> Option<String> {
     let (fixed, template) = url.split_at(url.find('{').unwrap_or(url.len()));
     let joined = at.join(fixed).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
     Some(format!("{joined}{template}"))
 }
 
-/// The URL of the event source. Where it is at another origin than everything else it is left out: an account that is polled is better
-/// than none, which it would be where the host does not accept that origin.
+/// The URL of the event source; none if its origin is used for nothing else. If the host did not accept that origin, the account could not
+/// be connected, so polling is better.
 fn event_source(base: &Url, at: &Url, session: &Session, urls: &[&str]) -> Option<String> {
     let url = session.event_source_url.as_str().filter(|url| !url.is_empty())?;
     let url = absolute(at, url)?;
@@ -254,7 +254,7 @@ fn event_source(base: &Url, at: &Url, session: &Session, urls: &[&str]) -> Optio
     is_known.then_some(url)
 }
 
-/// The origin of a URL, or of a template of one.
+/// The origin of a URL or URL template.
 fn origin(url: &str) -> Option<Origin> {
     let fixed = url.split('{').next().unwrap_or(url);
     fixed.parse::<Url>().ok().map(|url| url.origin())
@@ -272,7 +272,7 @@ fn origins(base: &Url, urls: &[&str]) -> Vec<String> {
     origins
 }
 
-/// A URL template with its variables filled in (RFC 6570 level 1): all but unreserved characters escaped.
+/// Expands a URL template (RFC 6570 level 1): escapes all but unreserved characters in the values.
 pub fn fill(template: &str, variables: &[(&str, &str)]) -> String {
     let mut url = template.to_owned();
     for (name, value) in variables {

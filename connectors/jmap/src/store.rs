@@ -1,4 +1,4 @@
-//! `messages.append` and `drafts.save`: a message of the call goes into a mailbox.
+//! `messages.append` and `drafts.save`: store a message in a mailbox.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ use crate::read;
 /// The creation id of the imported message.
 pub const IMPORTED: &str = "message";
 
-/// How much is compared at a time.
+/// The size of the chunks in which content is compared, in bytes.
 const COMPARED_BYTES: u32 = 256 << 10;
 
 /// The mailboxes and keywords of a message to store.
@@ -33,7 +33,7 @@ pub struct Target {
     pub received_at: Instant,
 }
 
-/// Stores a message. What an earlier attempt left is found by its Message-ID in the folder.
+/// Stores a message. The message of an earlier attempt is found by its Message-ID in the folder.
 pub fn append(cx: &Context, args: MessageAppend) -> Outcome<Mutated> {
     if !args.labels.is_empty() {
         return Err(Failure::unsupported("labels"));
@@ -71,7 +71,7 @@ fn to_mutated(message: Message) -> Mutated {
     Mutated { sources: vec![message::whole(message)], item, ..Mutated::default() }
 }
 
-/// Adds a call that makes a message of an uploaded blob.
+/// Adds a call that imports an uploaded blob as a message.
 pub fn ask_import(batch: &mut Batch, blob_id: &str, target: &Target) -> Call {
     let args = JmapEmailImportArgs {
         blob_id: blob_id.to_owned(),
@@ -82,13 +82,13 @@ pub fn ask_import(batch: &mut Batch, blob_id: &str, target: &Target) -> Call {
     batch.call("Email/import", json!({ "emails": { IMPORTED: args } }))
 }
 
-/// A date as RFC 8620 section 1.4 wants it, to the second: servers may refuse more.
+/// Formats a date (RFC 8620 section 1.4) in whole seconds, because servers may refuse fractions.
 fn utc(instant: Instant) -> String {
     let whole = instant.as_millis().div_euclid(1000).saturating_mul(1000);
     Instant::from_millis(whole).timestamp().to_string()
 }
 
-/// Makes a message of an uploaded blob, and reads it.
+/// Imports an uploaded blob as a message, and reads it.
 pub fn import(client: &Client, blob_id: &str, target: &Target) -> Outcome<Message> {
     const DOING: &str = "storing the message";
     let mut batch = client.batch();
@@ -113,7 +113,7 @@ pub fn read_one(client: &Client, id: &str) -> Outcome<Message> {
     found.into_iter().next().ok_or_else(|| Failure::not_found("the message has already been deleted"))
 }
 
-/// Servers may keep the same bytes only once (RFC 8621 section 4.8): then the message that is there is put into the mailboxes too.
+/// Adds an existing message to the mailboxes: servers may store the same bytes only once (RFC 8621 section 4.8).
 fn existing(client: &Client, error: Box<SetError>, target: &Target) -> Outcome<String> {
     let Some(id) = error.existing_id.as_deref().filter(|_| error.kind == "alreadyExists") else {
         return Err(failures::of_object(&error));
@@ -128,8 +128,8 @@ fn existing(client: &Client, error: Box<SetError>, target: &Target) -> Outcome<S
     answer.map_err(|error| failures::of_object(&error)).map(|()| id.to_owned())
 }
 
-/// Stores a draft; the version that it takes the place of is destroyed once it is there, and not before: a request that does both would
-/// destroy it though the new one was refused.
+/// Stores a draft, and destroys the version that it replaces afterwards: one request for both would destroy the old version even if the new
+/// one was refused.
 pub fn save_draft(cx: &Context, args: DraftSave) -> Outcome<Mutated> {
     let client = Client::new(cx)?;
     let replaced = args.replaces.as_ref().map(|one| message::id(&one.source)).transpose()?;
@@ -147,7 +147,7 @@ pub fn save_draft(cx: &Context, args: DraftSave) -> Outcome<Mutated> {
     };
     let is_gone = is_current.as_ref().is_err_and(|failure| failure.code == code::NOT_FOUND);
     let left = match is_current {
-        // An attempt before this one may have come as far as to destroy the old version.
+        // An earlier attempt may already have destroyed the old version.
         Err(failure) if !is_gone => return Err(failure),
         Err(failure) => match left_by_earlier_attempt(&client, earlier, &args.blob)? {
             None if args.if_match.is_some() => return Err(failure),
@@ -167,7 +167,7 @@ pub fn save_draft(cx: &Context, args: DraftSave) -> Outcome<Mutated> {
     finish(&client, new, drafts, replaced.as_deref(), previous)
 }
 
-/// In the drafts mailbox, read.
+/// The target for drafts: the drafts mailbox, marked as read.
 pub fn draft_target(cx: &Context, drafts: &str) -> Target {
     Target {
         mailboxes: set([drafts.to_owned()]),
@@ -184,7 +184,7 @@ fn is_draft(message: &Message, drafts: &str, replaced: Option<&str>) -> bool {
     })
 }
 
-/// A draft keeps its Message-ID while it is written: only the same bytes are the same attempt.
+/// Finds the draft of an earlier attempt. All versions of a draft have the same Message-ID, so the bytes must be equal too.
 fn left_by_earlier_attempt(client: &Client, earlier: Vec<Message>, blob: &str) -> Outcome<Option<Message>> {
     let size = client.cx.host().blob_size(blob).and_then(|size| i64::try_from(size).ok());
     for message in earlier {
@@ -226,11 +226,11 @@ fn finish(
 ) -> Outcome<Mutated> {
     let id = id_of(&new).to_owned();
     let mut warnings = Vec::new();
-    // Servers that name messages by their bytes have one message where nothing changed.
+    // Servers that derive ids from content have only one message if nothing changed.
     if let Some(replaced) = replaced.filter(|replaced| *replaced != id)
         && let Err(failure) = destroy(client, replaced)
     {
-        // A surplus copy is reported later by `changes`; the draft itself is saved.
+        // The draft is saved; `changes` reports the surplus copy later.
         let message = format!("the draft is saved, but its old version is still there: {}", failure.message);
         warnings.push(Warning { code: "old_version_kept".to_owned(), message, target: None });
     }
@@ -241,7 +241,7 @@ fn finish(
     Ok(Mutated { sources, item: Some(external_id), part: None, warnings })
 }
 
-/// Destroys a message for good; one that is gone already is no failure.
+/// Destroys a message. Succeeds if it no longer exists.
 pub fn destroy(client: &Client, id: &str) -> Outcome<()> {
     let mut batch = client.batch();
     let set = ask_destroy(&mut batch, &[id]);

@@ -1,4 +1,4 @@
-//! Requests to the provider and what its refusals mean.
+//! Sends requests to the provider and maps its errors to failures.
 
 use connector_sdk::http::{Request, Response};
 use connector_sdk::{Context, Failure, Outcome, code};
@@ -8,16 +8,16 @@ use sha2::{Digest, Sha256};
 
 use crate::native::Refusal;
 
-/// The address of something at the provider: segments are escaped, so that an id cannot lead elsewhere.
+/// Builds a URL of the provider. Path segments are escaped, so that an id cannot change the path.
 pub fn url(context: &Context, segments: &[&str], query: &[(&str, &str)]) -> Outcome<String> {
     let base = context.setting("serverUrl").ok_or_else(|| {
         Failure::invalid("settings.serverUrl is missing: give the sandbox provider's address")
     })?;
     let mut url = format!("{}/v1", base.trim_end_matches('/'));
     for segment in segments {
-        // A step in a path has no escaped form (WHATWG, URL, section 4.4).
+        // `.` and `..` have no escaped form (WHATWG URL, section 4.4).
         if matches!(*segment, "." | "..") {
-            return Err(Failure::not_found("nothing has an id that is a step in a path"));
+            return Err(Failure::not_found("an id cannot be \".\" or \"..\""));
         }
         url.push('/');
         escape(segment, &mut url);
@@ -31,7 +31,7 @@ pub fn url(context: &Context, segments: &[&str], query: &[(&str, &str)]) -> Outc
     Ok(url)
 }
 
-/// RFC 3986 section 2.3, and what else a segment may hold.
+/// Escapes a path segment: all but unreserved characters (RFC 3986 section 2.3) and others that a segment may contain.
 fn escape(text: &str, into: &mut String) {
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~:@".contains(&byte) {
@@ -42,26 +42,27 @@ fn escape(text: &str, into: &mut String) {
     }
 }
 
-/// Sends a request and insists on success.
+/// Sends a request and fails unless the status is 2xx.
 pub fn send(context: &Context, request: Request, doing: &str) -> Outcome<Response> {
     let response = context.send(request)?;
     if response.is_success() { Ok(response) } else { Err(failure(context, &response, doing)) }
 }
 
-/// Sends a request whose answer is JSON.
+/// Sends a request and parses its answer as JSON.
 pub fn ask<T: DeserializeOwned>(context: &Context, request: Request, doing: &str) -> Outcome<T> {
     object(&send(context, request, doing)?)
 }
 
-/// The JSON object of an answer. Most types here take a missing member for its default, and so a list without any for an object.
+/// Parses an answer that must be a JSON object. The check is explicit, because most types have defaults for all members and would accept a
+/// list.
 pub fn object<T: DeserializeOwned>(response: &Response) -> Outcome<T> {
     match response.body.trim_ascii_start().first() {
         Some(b'{') => response.json(),
-        _ => Err(Failure::unavailable("the provider's answer is no JSON object")),
+        _ => Err(Failure::unavailable("the provider's answer is not a JSON object")),
     }
 }
 
-/// Sends a change, marked so that its repetition is known as one.
+/// Sends a change with its idempotency key, so that the provider recognizes repetitions.
 pub fn change(context: &Context, request: Request, doing: &str) -> Outcome<Response> {
     let request = match &context.idempotency_key {
         Some(key) => request.header("idempotency-key", digest(key)),
@@ -74,7 +75,7 @@ pub fn change(context: &Context, request: Request, doing: &str) -> Outcome<Respo
     send(context, request, doing)
 }
 
-/// The provider-side id of a new item: from the idempotency key, else random.
+/// The provider's id for a new item: derived from the idempotency key, else random.
 pub fn new_id(context: &Context) -> String {
     match &context.idempotency_key {
         Some(key) => format!("sw{:.30}", digest(key)),
@@ -90,7 +91,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
-/// Maps some of the provider's refusals to the host's codes, with a sentence for the user.
+/// Maps some of the provider's error codes to the host's, with a message for the user.
 fn reason(code: &str) -> Option<(&'static str, &'static str)> {
     Some(match code {
         "notInvited" => ("not_an_attendee", "the account is not an attendee of this event"),
@@ -102,7 +103,7 @@ fn reason(code: &str) -> Option<(&'static str, &'static str)> {
     })
 }
 
-/// The provider's own codes first, its status otherwise.
+/// Returns the failure for an error response: by the provider's code, else by its status.
 pub fn failure(context: &Context, response: &Response, doing: &str) -> Failure {
     let failure = context.failure(response, doing);
     let Ok(Refusal { error }) = response.json::<Refusal>() else { return failure };

@@ -1,5 +1,4 @@
-//! Records of the provider as sources, the same for events, contacts and tasks: what changed, page by page, and what a change left
-//! behind.
+//! Converts the provider's records to sources, for events, contacts and tasks alike: pages of changes, and the results of writes.
 
 use connector_sdk::http::{Request, Response};
 use connector_sdk::{Answer, Context, Failure, Outcome, code};
@@ -14,21 +13,22 @@ use crate::native::{Envelope, Page, WriteResponse};
 
 /// The provider's largest page.
 const MAX_LIMIT: u32 = 250;
-/// In the name of an item: this connector does not survive reading it. What a host does then can be tried so.
+/// The text in an item's name that makes this connector panic when it reads the item, to test how a host handles that.
 const CRASH: &str = "[sandbox:crash]";
 
 /// A kind of record.
 pub trait Record {
-    /// As paths name its folders and it: `calendars`, `events`.
+    /// The names of its folders and of the record in paths: `calendars`, `events`.
     const PATH: [&'static str; 2];
-    /// In sentences: `event`.
+    /// The name in messages: `event`.
     const NAME: &'static str;
 
-    /// The source that a record is; a deleted one where it says so. Fails when it cannot be read, and panics when its name asks for it.
+    /// Converts a record to a source, a deleted one if the record is marked as deleted. Fails if it cannot be parsed, and panics if its
+    /// name asks for it.
     fn source(record: &RawValue) -> Outcome<Source>;
 }
 
-/// The source of a record that has the members of a resource of the model. `kind` and `name` are the item's.
+/// Converts a record with the members of a resource of the model to a source. `kind` and `name` are those of the item.
 pub fn resource<B: Serialize + DeserializeOwned>(
     record: &RawValue,
     what: &str,
@@ -52,20 +52,20 @@ pub fn resource<B: Serialize + DeserializeOwned>(
     Ok(Source { external_id, etag, items: vec![item], ..Source::default() })
 }
 
-/// The members of a resource of the model that a write sends: the named ones, or all.
+/// The members of a resource that a write sends: the changed ones, or all.
 pub fn members(body: &impl Serialize, changed: Option<&[String]>) -> Map<String, Value> {
     let Ok(Value::Object(mut all)) = serde_json::to_value(body) else { return Map::new() };
     all.retain(|name, _| changed.is_none_or(|names| names.contains(name)));
     all
 }
 
-/// Panics when the name of an item asks for it.
+/// Panics if the name of an item asks for it.
 pub fn survive(what: &str, id: &str, name: Option<&str>) {
     let asks_for_it = name.is_some_and(|name| name.contains(CRASH));
     assert!(!asks_for_it, "the name of {what} {id} asks for a crash");
 }
 
-/// A source that is gone.
+/// The source of a deleted record.
 pub fn deleted_source(id: &str) -> Source {
     Source { external_id: id.to_owned(), deleted: true, ..Source::default() }
 }
@@ -75,19 +75,19 @@ pub fn text(value: &impl Serialize) -> Outcome<JsonText> {
     JsonText::of(value).map_err(|e| Failure::unavailable(format!("the item cannot be written as JSON: {e}")))
 }
 
-/// The address of a folder's records, or of something below them.
+/// The URL of a folder's records, or of a resource below them.
 pub fn address<R: Record>(context: &Context, folder: &str, below: &[&str]) -> Outcome<String> {
     let [folders, records] = R::PATH;
     url(context, &[&[folders, folder, records], below].concat(), &[])
 }
 
-/// One record as it is now.
+/// Reads the current state of a record.
 pub fn read<R: Record>(context: &Context, folder: &str, id: &str) -> Outcome<Box<RawValue>> {
     let request = Request::get(address::<R>(context, folder, &[id])?);
     ask(context, request, &format!("reading the {}", R::NAME))
 }
 
-/// The same as the answer of a fetch.
+/// Reads the current state of a record, as the answer of a fetch.
 pub fn get<R: Record>(context: &Context, folder: &str, id: &str) -> Outcome<Sources> {
     Ok(Sources {
         sources: vec![R::source(&read::<R>(context, folder, id)?)?],
@@ -96,8 +96,8 @@ pub fn get<R: Record>(context: &Context, folder: &str, id: &str) -> Outcome<Sour
     })
 }
 
-/// The cursor is a letter and the provider's token: `f` goes on with the first walk over everything, `c` with a walk over
-/// changes, `s` begins one.
+/// Returns the next page of changes. The cursor is a letter and the provider's token: `f` continues the initial sync, `c` continues a round
+/// of changes, `s` starts one.
 pub fn changes<R: Record>(context: &Context, args: &ChangesRequest) -> Outcome<Answer<Sources>> {
     let folder = args.collection.as_deref().unwrap_or_default();
     let limit = if args.limit == 0 { MAX_LIMIT } else { args.limit.min(MAX_LIMIT) }.to_string();
@@ -119,7 +119,7 @@ pub fn changes<R: Record>(context: &Context, args: &ChangesRequest) -> Outcome<A
     let [folders, records] = R::PATH;
     let request = Request::get(url(context, &[folders, folder, records], &query)?);
     let page: Page = ask(context, request, &format!("listing the {records}")).map_err(|failure| {
-        // A token that the provider cannot read is one of another version.
+        // A token that the provider refuses is from another version.
         let is_of_cursor = context.cursor.is_some() && failure.http_status == Some(400);
         if is_of_cursor { failure.with_code(code::CURSOR_EXPIRED) } else { failure }
     })?;
@@ -133,7 +133,7 @@ pub fn changes<R: Record>(context: &Context, args: &ChangesRequest) -> Outcome<A
     Ok(Answer { body: Sources { sources, enumeration, ..Sources::default() }, cursor: Some(cursor), more })
 }
 
-/// One record of a list. One that cannot be read must not stop the others.
+/// Converts a record of a list. A malformed record becomes an error of its source, so that it does not stop the others.
 fn listed_source<R: Record>(record: &RawValue) -> Source {
     R::source(record).unwrap_or_else(|failure| {
         let error = Some(ItemError { code: "unreadable".to_owned(), message: failure.message });
@@ -141,7 +141,7 @@ fn listed_source<R: Record>(record: &RawValue) -> Source {
     })
 }
 
-/// Only which record of a list it is.
+/// Returns a source with only the id of a record.
 pub fn bare_source(record: &RawValue) -> Source {
     let known = serde_json::from_str::<Value>(record.get()).unwrap_or_default();
     Source {
@@ -152,8 +152,7 @@ pub fn bare_source(record: &RawValue) -> Source {
     }
 }
 
-/// Makes a record under this id. One that is there already under the same idempotency key was made by an earlier attempt that
-/// has come through.
+/// Creates a record with this id. An existing record with the same idempotency key was created by an earlier attempt.
 pub fn create<R: Record>(
     context: &Context,
     folder: &str,
@@ -185,7 +184,7 @@ pub fn update<R: Record>(
     Ok(parse_change::<R>(&response)?.mutated)
 }
 
-/// Deletes a record, and returns the records that were deleted or changed with it as well.
+/// Deletes a record, and returns it with the records that were deleted or changed along with it.
 pub fn delete<R: Record>(
     context: &Context,
     folder: &str,
@@ -196,7 +195,7 @@ pub fn delete<R: Record>(
     let mut sources = vec![deleted_source(id)];
     match change(context, request, &format!("deleting the {}", R::NAME)) {
         Ok(response) => {
-            // The repetition of a deletion in a folder that is gone meanwhile has nothing to say.
+            // A repeated deletion in a folder that no longer exists has an empty answer.
             let left: WriteResponse =
                 if response.body.is_empty() { WriteResponse::default() } else { object(&response)? };
             sources.extend(left.dropped.iter().map(|id| deleted_source(id)));
@@ -204,7 +203,7 @@ pub fn delete<R: Record>(
                 sources.push(R::source(other)?);
             }
         }
-        // Gone already is as good as deleted.
+        // A record that no longer exists counts as deleted.
         Err(e) if e.code == code::NOT_FOUND => {}
         Err(e) => return Err(e),
     }
@@ -215,11 +214,11 @@ pub fn delete<R: Record>(
 pub struct ChangeResult {
     /// The record, and others that changed with it.
     pub mutated: Mutated,
-    /// Names of instances that the series has no place for any more.
+    /// The names of instances that the series no longer has.
     pub dropped: Vec<String>,
 }
 
-/// Reads the answer of a change of a record that is still there.
+/// Parses the answer to a change. Fails with `not-found` if the record was deleted.
 pub fn parse_change<R: Record>(response: &Response) -> Outcome<ChangeResult> {
     let written: WriteResponse = object(response)?;
     let record = written.record.as_deref().map(R::source).transpose()?;
@@ -234,8 +233,8 @@ pub fn parse_change<R: Record>(response: &Response) -> Outcome<ChangeResult> {
     Ok(ChangeResult { mutated, dropped: written.dropped })
 }
 
-/// A part of the provider's answer as its type. The error names the position of the fault, if that is known; serde_json's own text would
-/// quote the value, which may be personal.
+/// Parses a part of the provider's answer. The error names the position of the fault if it is known; serde_json's own message would quote
+/// the value, which may be personal data.
 pub fn parsed<T: DeserializeOwned>(part: &RawValue, what: &str) -> Outcome<T> {
     serde_json::from_str(part.get()).map_err(|e| {
         let place = (e.line() > 0).then(|| format!(" at line {}, column {}", e.line(), e.column()));
@@ -243,7 +242,7 @@ pub fn parsed<T: DeserializeOwned>(part: &RawValue, what: &str) -> Outcome<T> {
     })
 }
 
-/// The external id that a change is for.
+/// The external id of the record to change.
 pub fn target(source: Option<&str>) -> Outcome<&str> {
     source.filter(|s| !s.is_empty()).ok_or_else(|| Failure::invalid("source is missing: name what to change"))
 }

@@ -12,8 +12,8 @@ use rustix::process::{Pid, Signal, kill_process_group};
 /// The interval at which `called_off` is checked.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Runs a command until it ends. None: `called_off` was set, and the command was ended with all processes that it had started. A
-/// command that can be cancelled has its own process group, and does not get the terminal's signals to this process' group.
+/// Runs a command until it ends. None: `called_off` was set, and the command was killed with all processes that it had started. A command
+/// that can be called off has its own process group, so the terminal's signals do not reach it.
 pub fn run(command: &mut Command, called_off: Option<&AtomicBool>) -> io::Result<Option<ExitStatus>> {
     let Some(called_off) = called_off else { return command.status().map(Some) };
     let mut child = Group(command.process_group(0).spawn()?);
@@ -28,12 +28,12 @@ pub fn run(command: &mut Command, called_off: Option<&AtomicBool>) -> io::Result
     }
 }
 
-/// The leader of a process group, which ends with it when this is dropped.
+/// The leader of a process group; dropping it kills the group.
 struct Group(Child);
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // The process id cannot be reused before it was waited for.
+        // The process id is not reused before the process was waited for.
         let runs = matches!(self.0.try_wait(), Ok(None));
         if let Some(group) = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw).filter(|_| runs) {
             let _ = kill_process_group(group, Signal::KILL);

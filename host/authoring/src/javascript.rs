@@ -1,5 +1,5 @@
-//! Components from TypeScript and JavaScript: npm installs the tools that the project names, esbuild makes one module of the connector and
-//! the SDK, and componentize-qjs puts it beside a QuickJS engine.
+//! Components from TypeScript and JavaScript: npm installs the tools that the project names, esbuild bundles the connector and the SDK into
+//! one module, and componentize-qjs combines it with a QuickJS engine.
 
 use std::fmt::Write;
 use std::fs;
@@ -19,7 +19,7 @@ const MODULE: &str = "connector.js";
 /// The oldest Node that runs the tools.
 const OLDEST_NODE: u32 = 20;
 
-/// Builds the component of the project in `folder`, with the smaller and slower engine for quick builds. Returns its path, or none if
+/// Builds the component of the project in `folder`, with the smaller, slower engine for quick builds. Returns its path; none if
 /// `called_off` was set during the build. Output of the tools goes to stderr.
 pub(crate) fn build(
     folder: &Path,
@@ -146,7 +146,7 @@ fn install(folder: &Path) -> Result<Option<Step>> {
     Ok(Some((npm, Fault::new("the tools of package.json were not installed", help))))
 }
 
-/// Returns the path of the copy of the lock file from which `node_modules` was installed.
+/// Returns the path of the copy of the lock file that `node_modules` was installed from.
 fn stamp(folder: &Path) -> PathBuf {
     folder.join("node_modules/.switchboard-lock.json")
 }

@@ -5,12 +5,12 @@ use std::str::FromStr;
 
 use crate::fault::Fault;
 
-/// A connector's name: 1 to 40 lower-case letters, digits and `-`, as in connections and URLs; it begins with a letter, because a
-/// package's name is made of it.
+/// A connector's name: 1 to 40 lower-case letters, digits and `-`, as in connections and URLs. It begins with a letter because it becomes
+/// part of a package name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConnectorName(String);
 
-/// The names in the templates that stand for the connector's.
+/// Placeholders in the templates for the connector's name.
 const PLACEHOLDERS: [&str; 3] = ["my-connector", "my_connector", "MyConnector"];
 
 impl ConnectorName {
@@ -18,7 +18,7 @@ impl ConnectorName {
         &self.0
     }
 
-    /// Returns the name as in files of compiled code and modules: `my_connector`.
+    /// Returns the name as in compiled files and modules: `my_connector`.
     pub fn snake(&self) -> String {
         self.0.replace('-', "_")
     }
@@ -33,7 +33,7 @@ impl ConnectorName {
         self.0.split('-').map(capital).collect()
     }
 
-    /// A text of a template with this name in it.
+    /// Returns the text of a template with this name in it.
     pub(crate) fn put_into(&self, text: &str) -> String {
         let own = [self.0.clone(), self.snake(), self.pascal()];
         PLACEHOLDERS.iter().zip(own).fold(text.to_owned(), |text, (from, to)| text.replace(from, &to))

@@ -49,7 +49,7 @@ pub enum Provider {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BuiltIn {
-    /// A small service of lists and items, which the templates are written for.
+    /// A small service of lists, calendars and address books, which the templates are written for.
     Paper,
 }
 

@@ -11,9 +11,9 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use crate::fault::{Fault, Result};
 use crate::project::Project;
 
-/// A file that builds write themselves: its changes by a build do not count.
+/// A file that builds write themselves: its changes trigger no build.
 const OF_BUILDS: &str = "Cargo.lock";
-/// Files beside the folders.
+/// Files directly in the project folder.
 const FILES: [&str; 8] = [
     "connector.toml",
     "project.toml",
@@ -24,7 +24,7 @@ const FILES: [&str; 8] = [
     "package-lock.json",
     "tsconfig.json",
 ];
-/// Folders, with everything in them.
+/// Folders that are read with everything in them.
 const FOLDERS: [&str; 2] = ["src", "vendor"];
 /// The maximum depth of folders; deeper ones are not read.
 const DEEPEST: usize = 32;
@@ -53,7 +53,7 @@ impl Sources {
         now.0.keys().filter(other).chain(gone).cloned().collect()
     }
 
-    /// Takes over the files that the build itself has written, so that they are no change.
+    /// Records the files that the build itself has written, so that they do not count as changes.
     pub fn built(&mut self, now: &Sources) {
         let own = Path::new(OF_BUILDS);
         match now.0.get(own) {
@@ -90,8 +90,8 @@ pub struct SourceWatch {
 }
 
 impl SourceWatch {
-    /// Starts a watch. It calls `tell` on a separate thread for each event, several times for a single change. An event need not
-    /// change content: [`Sources::changed`] checks that. A folder that did not exist is only seen by a new watch.
+    /// Starts a watch. It calls `tell` on a separate thread for each event, several times for one change. An event need not be a change of
+    /// content: [`Sources::changed`] checks that. Only a new watch sees a folder that did not exist.
     pub fn start(project: &Project, tell: impl Fn() + Send + 'static) -> Result<SourceWatch> {
         let fault = |error: notify::Error| {
             let said = format!("{} cannot be watched: {error}", project.folder.display());

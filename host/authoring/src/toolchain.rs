@@ -6,12 +6,12 @@ use std::process::{Command, Stdio};
 
 use crate::fault::{Fault, Result};
 
-/// The triple that connectors in Rust are built for.
+/// The target triple of connectors in Rust.
 pub const TARGET: &str = "wasm32-wasip2";
 
 const SCRIPT: &str = include_str!("../toolchain/wasm-toolchain.sh");
 
-/// The handling of system packages that are missing.
+/// The treatment of missing system packages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Install {
     /// They are installed, if possible.
@@ -23,12 +23,12 @@ pub enum Install {
 /// A cargo that builds components.
 #[derive(Clone, Debug)]
 pub struct Toolchain {
-    /// Lines of a shell: `export NAME=value`.
+    /// Shell lines: `export NAME=value`.
     environment: String,
 }
 
 impl Toolchain {
-    /// Finds a toolchain for the crate in `root`, to build in `target`, and writes its choice to stderr. `WASM_TOOLCHAIN` (`rustup`,
+    /// Finds a toolchain for the crate in `root`, to build in `target`, and reports its choice on stderr. `WASM_TOOLCHAIN` (`rustup`,
     /// `debian`, `auto`) selects one.
     pub fn find(root: &Path, target: &Path, install: Install) -> Result<Toolchain> {
         let mut command = bash();
@@ -67,7 +67,7 @@ impl Toolchain {
     }
 }
 
-/// A shell without cargo's variables about the package of this program: they would be taken for those of the connector.
+/// Returns a shell without cargo's variables about this program's package, which would be taken for the connector's.
 fn bash() -> Command {
     let mut command = Command::new("bash");
     let of_package = |name: &str| {

@@ -8,7 +8,7 @@ use model::Instant;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroize;
 
-/// The source of the time. A fixed clock stands still until a test moves it. All clones of a clock show the same time.
+/// The source of the time. A fixed clock changes only when a test moves it. All clones of a clock show the same time.
 #[derive(Clone)]
 pub struct Clock(Source);
 
@@ -92,7 +92,7 @@ impl Clock {
         matches!(&self.0, Source::System(clock) if clock.followed_ms.load(Ordering::SeqCst) != FOLLOWS_NONE)
     }
 
-    /// The time of the machine's own clock, whichever clock is followed; none for a fixed clock.
+    /// Returns the time of the machine's own clock, even while another clock is followed; none for a fixed clock.
     pub fn machine_ms(&self) -> Option<i64> {
         match &self.0 {
             Source::System(clock) => Some(clock.machine_ms()),
@@ -100,7 +100,7 @@ impl Clock {
         }
     }
 
-    /// Sets the machine's clock forward, or back, as this clock sees it. For tests of a machine whose clock is wrong.
+    /// Shifts the machine's clock as this clock sees it, forward or back. For tests of a machine whose clock is wrong.
     pub fn set_machine_by_ms(&self, by_ms: i64) {
         if let Source::System(clock) = &self.0 {
             clock.set_by_ms.fetch_add(by_ms, Ordering::SeqCst);
@@ -127,7 +127,7 @@ thread_local! {
 
 const POOL_BYTES: usize = 1024;
 
-/// Random bytes of the operating system, fetched for many requests at once, because every request needs some.
+/// Random bytes of the operating system, read for many requests at a time to save system calls.
 struct Pool {
     bytes: [u8; POOL_BYTES],
     left: usize,
@@ -147,7 +147,7 @@ impl Pool {
         }
         let taken = &mut self.bytes[self.left - out.len()..self.left];
         out.copy_from_slice(taken);
-        // Bytes that were given out may be a secret.
+        // Returned bytes may be a secret.
         taken.zeroize();
         self.left -= out.len();
     }

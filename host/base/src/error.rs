@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-/// The public codes, as printed in the envelope.
+/// The public codes, as sent in the envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Code {
     InvalidRequest,
@@ -47,7 +47,7 @@ pub enum Code {
     NotEmpty,
     AccountMismatch,
     ReauthRequired,
-    /// An operator has to authenticate again, because the act is a dangerous one.
+    /// An operator has to authenticate again before a dangerous action.
     ReauthenticationRequired,
     ConnectionInactive,
     NotAnAttendee,
@@ -75,12 +75,12 @@ pub enum Code {
 }
 
 impl Code {
-    /// Whether the database failed as a whole, whatever the request: the same request can succeed when it is back.
+    /// Whether the database failed as a whole: the same request can succeed when the database is back.
     pub fn is_outage(self) -> bool {
         matches!(self, Code::DatabaseUnavailable | Code::StorageFull)
     }
 
-    /// The code as clients see it.
+    /// The code as sent to clients.
     pub fn as_str(self) -> &'static str {
         match self {
             Code::InvalidRequest => "invalid_request",
@@ -233,13 +233,13 @@ pub fn invalid(code: Code, param: impl Into<String>, message: impl Into<String>)
     Refusal::new(code, message).param(param).into()
 }
 
-/// The same answer for a missing object and for one of another tenant.
+/// Returns the error for a missing object; the same as for another tenant's object.
 pub fn not_found(what: &str) -> Error {
     refuse(Code::NotFound, format!("no such {what}"))
 }
 
 impl Error {
-    /// The same refusal, about this field or parameter.
+    /// Returns the same refusal with this field or parameter.
     pub fn with_param(self, param: impl Into<String>) -> Error {
         match self {
             Error::Refused(refusal) => refusal.param(param).into(),
@@ -261,7 +261,7 @@ impl Error {
     }
 }
 
-/// The same for an error that is not the host's yet.
+/// Whether an error that may wrap a refusal says that the database failed as a whole.
 pub fn is_outage(e: &anyhow::Error) -> bool {
     e.downcast_ref::<Refusal>().is_some_and(|refusal| refusal.code.is_outage())
 }
@@ -280,7 +280,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// A refusal stays one, even if it was passed on as an `anyhow::Error`.
+/// Keeps a refusal that was passed on as an `anyhow::Error`.
 impl From<anyhow::Error> for Error {
     fn from(e: anyhow::Error) -> Self {
         match e.downcast::<Refusal>() {

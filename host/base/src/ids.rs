@@ -1,5 +1,5 @@
-//! Canonical ids: a prefix that tells the kind, and a ULID. The whole prefix table is on this screen.
-//! Opaque to clients, at most 64 characters of `[A-Za-z0-9_]`, never reused.
+//! Canonical ids: a prefix that names the kind (`Kind::prefix`), and a ULID. Opaque to clients, at most 64 characters of `[A-Za-z0-9_]`,
+//! never reused.
 
 use crate::clock::{Clock, Entropy};
 
@@ -90,19 +90,19 @@ impl Kind {
     }
 }
 
-/// A new id: sortable by the time it was made, 80 random bits.
+/// Creates an id: sortable by creation time, with 80 random bits.
 pub fn new(kind: Kind, clock: &Clock, entropy: &Entropy) -> String {
     let random = u128::from_be_bytes(entropy.bytes::<16>()) & ((1 << 80) - 1);
     let ms = u64::try_from(clock.now_ms()).unwrap_or(0);
     format!("{}_{}", kind.prefix(), ulid::Ulid::from_parts(ms, random))
 }
 
-/// The id that is before all that are made at `ms` (since 1970) or later, and after all that were made before.
+/// Returns the smallest id of the time `ms` (since 1970): all earlier ids sort before it, all later ones after it.
 pub fn first_at(kind: Kind, ms: i64) -> String {
     format!("{}_{}", kind.prefix(), ulid::Ulid::from_parts(u64::try_from(ms).unwrap_or(0), 0))
 }
 
-/// Whether this can be an id at all; what cannot is not looked up.
+/// Whether the text has the form of an id. Other texts are not looked up.
 pub fn is_plausible(id: &str) -> bool {
     !id.is_empty() && id.len() <= 64 && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }

@@ -36,7 +36,7 @@ pub struct Keyring {
     entropy: Entropy,
 }
 
-/// A new API key, at the only time at which it is known.
+/// A new API key with its full text, which is never stored.
 #[derive(Clone)]
 pub struct NewApiKey {
     pub key: String,
@@ -107,18 +107,18 @@ impl Keyring {
             .map_err(|_| anyhow!("a sealed value in {place} was tampered with"))
     }
 
-    /// A new API key: `uc_live_`, 32 random base62 characters, 6 base62 characters of CRC-32, so that secret scanners can tell a
-    /// key from noise without a request to us.
+    /// Creates an API key: `uc_live_`, 32 random base62 characters, and 6 base62 characters of CRC-32, by which secret scanners recognize a
+    /// key without a request to this service.
     pub fn new_api_key(&self) -> NewApiKey {
         self.new_key(KEY_PREFIX)
     }
 
-    /// A new key of an application: `new_api_key`, or one with the prefix `uc_test_` for a test application.
+    /// Creates a key of an application: as `new_api_key`, with the prefix `uc_test_` for a test application.
     pub fn new_key_of_application(&self, is_test: bool) -> NewApiKey {
         self.new_key(if is_test { TEST_KEY_PREFIX } else { KEY_PREFIX })
     }
 
-    /// A new access token: made like an API key, with the prefix `uc_tok_`.
+    /// Creates an access token: as `new_api_key`, with the prefix `uc_tok_`.
     pub fn new_access_token(&self) -> NewApiKey {
         self.new_key(TOKEN_PREFIX)
     }
@@ -126,7 +126,7 @@ impl Keyring {
     fn new_key(&self, kind: &str) -> NewApiKey {
         let mut random = String::with_capacity(KEY_RANDOM_CHARS);
         while random.len() < KEY_RANDOM_CHARS {
-            // 248 = 4 * 62: larger bytes would favour the first letters.
+            // 248 = 4 * 62: larger bytes would make the first characters of the alphabet more likely.
             let letters = self.entropy.bytes::<32>().into_iter().filter(|b| *b < 248);
             random.extend(letters.map(|b| KEY_ALPHABET[usize::from(b) % 62] as char));
         }
@@ -140,7 +140,7 @@ impl Keyring {
         }
     }
 
-    /// Whether the checksum is right: a wrong one is refused without a query of the database.
+    /// Whether the checksum matches. A key with a wrong one is refused without a database query.
     pub fn is_well_formed(key: &str) -> bool {
         let kinds = [KEY_PREFIX, TEST_KEY_PREFIX, TOKEN_PREFIX];
         let rest = kinds.into_iter().find_map(|kind| key.strip_prefix(kind));
@@ -159,13 +159,13 @@ impl Keyring {
         BASE64_URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes())
     }
 
-    /// `text` with a MAC, both base64url: a cursor that clients can store but not forge.
+    /// Signs `text` with a MAC and encodes both as base64url: a cursor that clients can store but not forge.
     pub fn signed(&self, text: &[u8]) -> String {
         let tag = &mac(&*self.cursor, &[text])[..16];
         format!("{}.{}", BASE64_URL_SAFE_NO_PAD.encode(text), BASE64_URL_SAFE_NO_PAD.encode(tag))
     }
 
-    /// The text of `signed`, if its MAC is valid.
+    /// Returns the text that `signed` encoded, if its MAC is valid.
     pub fn verified(&self, signed: &str) -> Option<Vec<u8>> {
         let (text, tag) = signed.split_once('.')?;
         let (text, tag) =

@@ -4,12 +4,12 @@ use jiff::civil::DateTime;
 use jiff::fmt::rfc2822::DateTimeParser;
 use jiff::tz::TimeZone;
 
-/// The time before which a server wants no further request, in ms since 1970: `value` is that of the field in an answer that came
-/// `now`, seconds or a date. Never before `now`. None: it is neither.
+/// Returns the time before which a server wants no further request, in ms since 1970, and never before `now`. `value` is the header's
+/// value, seconds or a date, of an answer received at `now`. None: it is neither.
 pub fn retry_at(value: &str, now: i64) -> Option<i64> {
     let value = value.trim();
     let at = if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
-        // A number that overflows is longer than any caller waits.
+        // A number that overflows exceeds any wait.
         now.saturating_add(value.parse::<i64>().unwrap_or(i64::MAX).saturating_mul(1_000))
     } else {
         http_date(value)?

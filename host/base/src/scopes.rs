@@ -5,12 +5,12 @@ use model::application::KEY_SCOPES;
 /// Every scope that a key can have.
 pub const ALL: [&str; 21] = KEY_SCOPES;
 
-/// Scopes of keys that administer the installation. They stand apart from `ALL`: only the command line and administrators in the panel give
-/// them, to keys of the installation's own organization.
+/// Scopes of keys that administer the installation. They are separate from `ALL`: only the command line and administrators in the panel
+/// grant them, to keys of the installation's own organization.
 pub const ADMIN: [&str; 4] = ["admin.read", "admin.write", "admin.operators", "admin.connectors"];
 
-/// Whether these scopes include that one. Writing includes reading, reading a calendar includes its busy times, managing
-/// scheduling includes booking; sending does not include reading.
+/// Whether these scopes include that one. Write includes read, reading a calendar includes its busy times, managing scheduling includes
+/// booking; sending does not include reading.
 pub fn holds(scopes: &[String], scope: &str) -> bool {
     if scope.is_empty() {
         return true;
@@ -32,7 +32,7 @@ pub fn is_scope(scope: &str) -> bool {
     ALL.contains(&scope)
 }
 
-/// Whether it is a scope of administration.
+/// Whether this is a scope of administration.
 pub fn is_admin_scope(scope: &str) -> bool {
     ADMIN.contains(&scope)
 }

@@ -1,7 +1,6 @@
-//! CPU-bound work: parsing large bodies, building and cleaning messages. It runs where it blocks no worker of the runtime, with
-//! at most as many pieces at once as there are processors, and half of that for each tenant: a tenant with much work waits for
-//! its own work, and others do not wait for it. On a busy machine the threads of this work get less of the processors than those
-//! that answer requests.
+//! CPU-bound work: parsing large bodies, building and cleaning messages. It runs where it blocks no worker of the runtime, with at most as
+//! many concurrent pieces as there are processors, and half of that for each tenant: a busy tenant waits for its own work and delays no
+//! other. On a busy machine its threads have a lower priority than those that answer requests.
 
 pub mod named_semaphores;
 
@@ -13,7 +12,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::named_semaphores::Shares;
 
-/// Input up to this many bytes is processed inline: a millisecond or so, less than a switch of threads costs.
+/// Maximum input that is processed inline, bytes: about a millisecond, less than a thread switch costs.
 const INLINE_BYTES: usize = 32 << 10;
 
 /// The permits for such work. Cheap to clone.
@@ -44,7 +43,7 @@ impl Compute {
         Compute(Arc::new(Places { all: Arc::new(Semaphore::new(places)), tenants }))
     }
 
-    /// Runs `work` on `bytes` of a tenant's input. Waits for a permit if that is much.
+    /// Runs `work` on `bytes` of a tenant's input. Large input waits for a permit.
     pub async fn run<T: Send>(&self, tenant: &str, bytes: usize, work: impl FnOnce() -> T + Send) -> T {
         if bytes <= INLINE_BYTES {
             return work();
@@ -52,13 +51,13 @@ impl Compute {
         self.run_heavy(tenant, work).await
     }
 
-    /// Runs `work` for a tenant that may take long, whatever the length of its input: always waits for a permit.
+    /// Runs `work` that may take long for a tenant, whatever the length of its input: always waits for a permit.
     pub async fn run_heavy<T: Send>(&self, tenant: &str, work: impl FnOnce() -> T + Send) -> T {
         let _place = self.place(tenant).await;
         off_worker(work)
     }
 
-    /// Waits for a permit. The tenant's share first: a caller that waits for it takes no permit from others.
+    /// Waits for a permit. The tenant's own share comes first: a caller that waits for it takes no permit from others.
     pub async fn place(&self, tenant: &str) -> Place {
         // Only a closed semaphore fails, and these are never closed.
         let own = self.0.tenants.of(tenant).acquire_owned().await.ok();
@@ -67,12 +66,12 @@ impl Compute {
     }
 }
 
-/// Runs `work` on `bytes` of input without waiting for a permit: for code that cannot wait, whose callers are bounded otherwise.
+/// Runs `work` on `bytes` of input without a permit: for code that cannot wait, and whose callers are limited otherwise.
 pub fn at_once<T: Send>(bytes: usize, work: impl FnOnce() -> T + Send) -> T {
     if bytes <= INLINE_BYTES { work() } else { off_worker(work) }
 }
 
-/// Runs `work` on a compute thread, and blocks until it ends, after the runtime has moved the other tasks of this worker.
+/// Runs `work` on a compute thread and blocks until it ends; the runtime first moves the worker's other tasks.
 fn off_worker<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     let busy = || match busy_threads() {
         Some(threads) => threads.install(work),
@@ -80,7 +79,7 @@ fn off_worker<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     };
     match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(busy),
-        // A runtime of one thread cannot move its tasks; neither can a thread outside a runtime.
+        // A single-threaded runtime cannot move its tasks; neither can a thread outside a runtime.
         _ => busy(),
     }
 }
@@ -90,7 +89,7 @@ fn processors() -> usize {
     std::thread::available_parallelism().map_or(2, usize::from).max(2)
 }
 
-/// The threads for such work, one per processor; none where the system gives none.
+/// The compute threads, one per processor; none if the system gives none.
 fn busy_threads() -> Option<&'static ThreadPool> {
     static THREADS: OnceLock<Option<ThreadPool>> = OnceLock::new();
     let start = || {
@@ -104,8 +103,7 @@ fn busy_threads() -> Option<&'static ThreadPool> {
 /// Niceness of compute threads: on a busy processor they get about a third of the time of a thread that answers requests.
 const NICENESS: i32 = 5;
 
-/// Lowers the priority of this thread below those that answer requests. On Linux alone, where each thread has a niceness of its
-/// own.
+/// Lowers the priority of this thread below those that answer requests. Linux only, where niceness is per thread.
 pub fn come_after_requests() {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::nice(NICENESS);

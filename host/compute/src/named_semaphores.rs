@@ -1,14 +1,14 @@
-//! Semaphores by name: bound what each tenant, key or address may use at one moment, so that one of them cannot use all of it.
+//! Semaphores by name: limit the concurrent use of each tenant, key or address, so that none of them takes everything.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Weak};
 
 use tokio::sync::Semaphore;
 
-/// Number of names from which on unused ones are dropped.
+/// Number of names at which unused ones are first dropped.
 const FIRST_SWEEP: usize = 1_024;
 
-/// The same number of permits for each name. A name costs nothing when its permits are neither held nor awaited.
+/// A semaphore with the same number of permits for each name. A name takes no memory while its permits are neither held nor awaited.
 pub struct Shares {
     permits: usize,
     names: Mutex<Names>,
@@ -16,8 +16,8 @@ pub struct Shares {
 
 struct Names {
     known: HashMap<String, Weak<Semaphore>>,
-    /// Number of names at which the next sweep happens. Twice the number that the last sweep left, so that the cost for each name
-    /// is constant.
+    /// Number of names at which the next sweep happens: twice the number that the last one left, so that the amortized cost per name is
+    /// constant.
     sweep_at: usize,
 }
 

@@ -1,5 +1,5 @@
-//! Candidate pairs, without comparing all with all: contacts that share an identifier, and contacts in one block of similar names. Both
-//! are linear in the number of contacts, for any input.
+//! Candidate pairs without comparing all with all: contacts that share an identifier, and contacts in one block of similar names. Both take
+//! time linear in the number of contacts, for any input.
 
 use std::collections::HashMap;
 
@@ -15,19 +15,19 @@ use crate::similarity;
 use crate::similarity::Comparison;
 use crate::similarity::Relation;
 
-/// Maximum contacts of a phone number or profile; one on more contacts is an office's (contract).
+/// Maximum contacts that share a phone number or profile; one on more contacts is an office's (contract).
 pub const MAX_PHONE_HOLDERS: usize = 3;
-/// Maximum contacts of an email address; one on more contacts is a list's or a shared mailbox's, unless they all have one name: an
-/// import that ran many times.
+/// Maximum contacts that share an email address; one on more contacts is a mailing list's or a shared mailbox's, unless all have the same
+/// name: a repeated import.
 pub const MAX_EMAIL_HOLDERS: usize = 5;
-/// Neighbours that a contact is compared with in a block, after sorting it by name: sorted neighbourhood (Hernández and Stolfo 1995).
-/// Blocks of up to `WINDOW + 1` contacts are compared whole; in larger ones similar names are neighbours, so that the work of a block
-/// grows with its size and not with its square.
+/// Neighbours that a contact is compared with in a block sorted by name: sorted neighbourhood (Hernández and Stolfo 1995). Blocks of up to
+/// `WINDOW + 1` contacts are compared completely; in larger ones similar names are neighbours, so that the work grows linearly with the
+/// block's size.
 pub const WINDOW: usize = 10;
-/// Contacts from which on a name token is in common use.
+/// Number of contacts from which a name token counts as common.
 const COMMON: u32 = 3;
 
-/// Two contacts that share an identifier which is evidence.
+/// Two contacts that share an identifier which counts as evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Link {
     /// The lower index first.
@@ -36,7 +36,7 @@ pub struct Link {
     pub key: u64,
 }
 
-/// How often name tokens and whole names occur.
+/// Frequencies of name tokens and of full names.
 #[derive(Debug, Default)]
 pub struct Frequencies {
     tokens: HashMap<u64, u32>,
@@ -65,13 +65,13 @@ impl Frequencies {
         self.token(token) >= COMMON
     }
 
-    /// Contacts with this whole name.
+    /// Returns the number of contacts with this full name.
     pub fn namesakes(&self, full_name: u64) -> u32 {
         self.full_names.get(&full_name).copied().unwrap_or(0)
     }
 
-    /// Returns the number of contacts expected to have this whole name by chance, if given and family names are independent among the
-    /// names of one script: the product of both frequencies, without the contacts that have both.
+    /// Returns the number of contacts that would have this full name by chance, if given and family names were independent among the names
+    /// of one script: the product of both frequencies, without the contacts that have both.
     pub fn expected_namesakes(&self, name: &Name, full_name: u64) -> f64 {
         let own = self.namesakes(full_name);
         let others = |tokens: &[String]| {
@@ -88,13 +88,13 @@ impl Frequencies {
     }
 }
 
-/// The key of a name's script: Han and kana are one, as names mix them.
+/// Returns the key of a name's script. Han and kana have one key, because names mix them.
 fn script(name: &Name) -> u64 {
     if name.ideographic { 0 } else { key(&name.script) }
 }
 
-/// Splits a name into given and family name. A name written without spaces is split after the first letter and after the second: most
-/// family names of China and Korea have one letter, most of Japan two. The wrong split is rare as a name, so it does not count.
+/// Splits a name into given and family name. A name without spaces is split after the first letter and after the second: most family names
+/// of China and Korea have one letter, most of Japan two. The wrong split is a rare name and has no effect.
 fn halves(name: &Name) -> Vec<(Vec<String>, Vec<String>)> {
     if !name.ideographic {
         return vec![(name.given.clone(), name.family.clone())];
@@ -105,7 +105,7 @@ fn halves(name: &Name) -> Vec<(Vec<String>, Vec<String>)> {
     parted.map(|(family, given)| (vec![given.to_owned()], vec![family.to_owned()])).collect()
 }
 
-/// Compares the names of two contacts; equal spellings are compared quickly.
+/// Compares the names of two contacts, with a fast path for equal spellings.
 pub fn compare(records: &Records, frequencies: &Frequencies, a: u32, b: u32) -> Comparison {
     let alike = records.encoded_name(a) == records.encoded_name(b)
         && records.entity(a) == records.entity(b)
@@ -116,7 +116,7 @@ pub fn compare(records: &Records, frequencies: &Frequencies, a: u32, b: u32) -> 
     similarity::compare(&records.name(a), &records.name(b), &|token| frequencies.is_common(token))
 }
 
-/// The links of all shared identifiers, sorted.
+/// Returns the links of all shared identifiers, sorted.
 pub fn links(records: &Records, frequencies: &Frequencies) -> Vec<Link> {
     let mut found = Vec::new();
     for group in groups(&records.postings).filter(|g| g.len() > 1) {
@@ -142,7 +142,7 @@ fn link_holders(records: &Records, frequencies: &Frequencies, group: &[Posting],
             let birthdays = records.same_birthday(a.contact, b.contact);
             let contradiction = match relation {
                 Relation::Household | Relation::Generation => true,
-                // A mailbox and a profile have one owner, under any name; a phone line serves all who live or work there.
+                // A mailbox and a profile have one owner, whatever the names; a phone line belongs to all who live or work there.
                 Relation::Different | Relation::Kind => a.kind != Kind::Email && a.kind != Kind::Profile,
                 Relation::Unknown | Relation::Renamed => birthdays == Some(false),
                 Relation::Agree => false,
@@ -152,14 +152,14 @@ fn link_holders(records: &Records, frequencies: &Frequencies, group: &[Posting],
         }
     }
     let telling = pairs.iter().filter(|(.., relation)| match group[0].kind {
-        // Equal digits are not yet an equal number.
+        // Equal national digits need not be the same number.
         Kind::NationalPhone => *relation == Relation::Agree,
         _ => !shared || *relation == Relation::Agree,
     });
     found.extend(telling.map(|&(a, b, _)| Link { pair: (a, b), kind: group[0].kind, key: group[0].key }));
 }
 
-/// Links those holders of an over-shared address that have one whole name.
+/// Links the holders of an over-shared address that have the same full name.
 fn link_namesakes(records: &Records, group: &[Posting], found: &mut Vec<Link>) {
     let full_name = |contact: u32| records.all[contact as usize].full_name;
     let mut holders: Vec<(u64, u32)> = group.iter().map(|p| (full_name(p.contact), p.contact)).collect();
@@ -176,7 +176,7 @@ fn link_namesakes(records: &Records, group: &[Posting], found: &mut Vec<Link>) {
     }
 }
 
-/// Pairs with similar names, sorted, each once.
+/// Returns the pairs with similar names, sorted, each once.
 pub fn similar_names(records: &Records) -> Vec<(u32, u32)> {
     let mut blocks: Vec<(u64, u32)> = Vec::with_capacity(records.all.len() * 4);
     for index in 0..records.all.len() as u32 {
@@ -201,8 +201,8 @@ pub fn similar_names(records: &Records) -> Vec<(u32, u32)> {
     pairs
 }
 
-/// Returns the blocks of a contact: its whole name; each part of it with the beginning of the other, in either role, to allow a typing
-/// error, an initial or a short form in the other; each organization with one part of the name.
+/// Returns the block keys of a contact: its full name; each part of it with the beginning of the other, in either role, which tolerates a
+/// typing error, an initial or a short form in the other; each organization with one part of the name.
 fn block_keys(records: &Records, index: u32) -> Vec<u64> {
     let record = &records.all[index as usize];
     let name = records.name(index);

@@ -1,4 +1,4 @@
-//! Clusters: groups of contacts that scored pairs link.
+//! Clusters: groups of contacts that are linked by scored pairs.
 
 use std::collections::HashMap;
 
@@ -10,10 +10,10 @@ use crate::scoring::STRONG;
 use crate::scoring::Score;
 use crate::similarity;
 
-/// Maximum contacts of a suggestion: no user could review more.
+/// Maximum contacts of a suggestion: a user could not review more.
 pub const MAX_CLUSTER: usize = 16;
 
-/// Contacts that seem to be one person.
+/// Contacts that are probably one person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cluster {
     /// Sorted.
@@ -24,10 +24,10 @@ pub struct Cluster {
 
 /// Returns the clusters of scored pairs, which are sorted by pair.
 ///
-/// Strong pairs are closed transitively, the highest score first: two clusters become one unless that makes more than `MAX_CLUSTER` or
-/// unites two contacts whose names or birthdays contradict each other with no identifier in common (two people who each share a number
-/// with a third). Weak pairs are not closed: each pair in their clusters is a scored pair itself, and these clusters are suggested
-/// beside the strong ones, so that certain suggestions do not wait for uncertain ones.
+/// Strong pairs are closed transitively, the highest score first: two clusters are merged unless the result exceeds `MAX_CLUSTER` or has
+/// two contacts whose names or birthdays contradict each other and that have no identifier in common (two people who each share a number
+/// with a third). Weak pairs are not closed: every pair in their clusters is itself a scored pair. These clusters are suggested beside the
+/// strong ones, so that certain suggestions do not wait for uncertain ones.
 pub fn clusters(records: &Records, frequencies: &Frequencies, edges: &[Edge]) -> Vec<Cluster> {
     let mut order: Vec<usize> = (0..edges.len()).collect();
     order.sort_by_key(|&e| (std::cmp::Reverse(edges[e].score), edges[e].pair));
@@ -57,7 +57,7 @@ struct Closure<'a> {
     frequencies: &'a Frequencies,
     edges: &'a [Edge],
     of: HashMap<u32, usize>,
-    /// Clusters; an empty one was merged into another.
+    /// Clusters; one that was merged into another is empty.
     clusters: Vec<Cluster>,
 }
 
@@ -67,7 +67,7 @@ impl Closure<'_> {
         if a == b || !self.may_join(a, b) {
             return;
         }
-        // The smaller cluster moves into the larger: each contact moves a few times at most.
+        // The smaller cluster moves into the larger, so each contact moves only a few times.
         let (into, from) =
             if self.clusters[a].members.len() >= self.clusters[b].members.len() { (a, b) } else { (b, a) };
         let moved = std::mem::take(&mut self.clusters[from].members);
@@ -99,7 +99,7 @@ impl Closure<'_> {
         !similarity::contradicts(relation) && self.records.same_birthday(x, y) != Some(false)
     }
 
-    /// Returns the score that two contacts are one person, by themselves or as members of one cluster.
+    /// Returns the score for two contacts being one person, as a pair or as members of one cluster.
     fn certainty(&self, x: u32, y: u32) -> Score {
         let together =
             self.of.get(&x).filter(|c| self.of.get(&y) == Some(c)).map(|&c| self.clusters[c].score);
@@ -145,7 +145,7 @@ impl Cliques<'_> {
         self.clusters.push(Cluster { members: vec![a, b], score: edge.score });
     }
 
-    /// Returns whether the contact's score with each member is at least that of the clique.
+    /// Whether the contact's score with each member is at least that of the clique.
     fn takes(&self, clique: usize, newcomer: u32) -> bool {
         let Cluster { members, score } = &self.clusters[clique];
         members.len() < MAX_CLUSTER && members.iter().all(|&m| self.closure.certainty(m, newcomer) >= *score)

@@ -20,7 +20,7 @@ use crate::scoring::Score;
 /// Bytes of the hash in a suggestion's id.
 const ID_BYTES: usize = 16;
 
-/// Takes the contacts to compare, and keeps about 200 bytes of each.
+/// The engine: takes the contacts to compare, and keeps about 200 bytes of each.
 #[derive(Debug, Default)]
 pub struct Engine {
     records: Records,
@@ -32,11 +32,11 @@ pub struct Engine {
 pub struct Filter<'a> {
     /// 0 to 1; the contract's default is 0.6.
     pub min_score: f64,
-    /// Only suggestions with at least one of them; empty: all.
+    /// Returns only suggestions with at least one of these contacts; empty: all.
     pub contact_ids: &'a [String],
 }
 
-/// The sort key of a suggestion: score descending, then id. The order of `Ord`.
+/// The sort key of a suggestion, in the order of `Ord`: score descending, then id.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     /// Thousandths.
@@ -44,7 +44,7 @@ pub struct Position {
     pub id: String,
 }
 
-/// An identifier that counted for a suggestion: `identifiers::Identifier::key` and its kind.
+/// An identifier that contributed to a suggestion: its kind and `identifiers::Identifier::key`.
 pub type Evidence = (Kind, u64);
 
 /// A suggestion without the contacts' fields.
@@ -80,13 +80,13 @@ struct CompactSuggestion {
 }
 
 impl Engine {
-    /// `region`: ISO 3166-1 alpha-2, where numbers without a country code are read if neither `ContactPhone.e164` nor an address
-    /// of the contact tells.
+    /// Creates an engine. `region`: the ISO 3166-1 alpha-2 country for numbers without a country code, if neither `ContactPhone.e164` nor
+    /// an address of the contact names one.
     pub fn new(region: Option<&str>) -> Engine {
         Engine { records: Records::default(), region: region.map(str::to_owned) }
     }
 
-    /// Adds a contact, in any order. Of duplicate ids, the first counts.
+    /// Adds a contact; the order does not matter. Of duplicate ids, the first counts.
     pub fn add(&mut self, id: &str, contact: &Contact) {
         self.records.add(id, contact, self.region.as_deref());
     }
@@ -100,7 +100,7 @@ impl Engine {
         self.records.all.is_empty()
     }
 
-    /// Compares and clusters the contacts. Linear in the number of contacts, but for sorting.
+    /// Compares and clusters the contacts. Takes linear time, except for sorting.
     pub fn rank(self, filter: &Filter<'_>) -> Ranking {
         let mut records = self.records;
         records.sort();
@@ -135,7 +135,7 @@ impl Engine {
 }
 
 impl Ranking {
-    /// Suggestions of the query, on all pages.
+    /// Returns the number of suggestions on all pages.
     pub fn len(&self) -> usize {
         self.found.len()
     }
@@ -144,7 +144,7 @@ impl Ranking {
         self.found.is_empty()
     }
 
-    /// The next `limit` suggestions after a position; from the first without one.
+    /// Returns the next `limit` suggestions after a position, or the first ones without a position.
     pub fn page(&self, after: Option<&Position>, limit: usize) -> Vec<RankedSuggestion> {
         let passed = |f: &CompactSuggestion| {
             after.is_some_and(|a| (f.score, id(&f.hash).as_str()) <= (a.score, a.id.as_str()))
@@ -177,14 +177,14 @@ impl Ranking {
 }
 
 impl Position {
-    /// After a suggestion with this score (thousandths) and id.
+    /// Returns the position after a suggestion with this score (thousandths) and id.
     pub fn at(score: Score, id: String) -> Position {
         Position { score: Reverse(score), id }
     }
 }
 
 impl RankedSuggestion {
-    /// For the cursor of the page that ends with it.
+    /// Returns the position for the cursor of the page that ends with this suggestion.
     pub fn position(&self) -> Position {
         Position { score: Reverse(self.score), id: self.id.clone() }
     }

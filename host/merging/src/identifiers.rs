@@ -1,4 +1,4 @@
-//! Identifiers of a person across address books: addresses, phone numbers, profiles, each as a normalized text.
+//! Identifiers of a person across address books: email addresses, phone numbers and profiles, each normalized.
 
 use std::hash::DefaultHasher;
 use std::hash::Hash;
@@ -13,12 +13,12 @@ use url::Url;
 
 use crate::roles;
 
-/// Maximum identifiers that are read of a contact, of each kind. A person has fewer.
+/// Maximum identifiers of each kind that are read from a contact. A person has fewer.
 const MAX_PER_KIND: usize = 64;
-/// RFC 5321: 64 of the local part, 255 of the domain.
+/// Maximum bytes of an email address (RFC 5321): 64 of the local part, 255 of the domain.
 const MAX_EMAIL: usize = 320;
 const MAX_URL: usize = 1024;
-/// Fewer digits without a country are an extension or a short code.
+/// Minimum digits of a number without a country; fewer are an extension or a short code.
 const MIN_NATIONAL_DIGITS: usize = 7;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,7 +30,7 @@ pub enum Kind {
     Profile,
 }
 
-/// An identifier, and its text for people.
+/// An identifier, and its text for display.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identifier {
     pub kind: Kind,
@@ -38,7 +38,7 @@ pub struct Identifier {
 }
 
 impl Identifier {
-    /// Returns its key in an index. 64 bits: among a million identifiers, two share a key once in 37 million times.
+    /// Returns its index key of 64 bits: among a million identifiers, two share a key once in 37 million times.
     pub fn key(&self) -> u64 {
         key(&(self.kind, &self.normalized))
     }
@@ -91,9 +91,9 @@ pub fn read(contact: &Contact, region: Option<&str>) -> Vec<Identifier> {
     found
 }
 
-/// Returns an address in the form of its mailbox: case folded, the domain in ASCII; for Gmail without dots and tag, and
-/// `googlemail.com` as `gmail.com`. RFC 5321 leaves it to the receiving host which local parts are one mailbox; all large hosts fold
-/// case, and only Gmail ignores dots.
+/// Normalizes an address to its mailbox: case folded, the domain in ASCII; for Gmail without dots and tag, and `googlemail.com` as
+/// `gmail.com`. RFC 5321 leaves it to the receiving host which local parts are one mailbox; all large hosts fold case, and only Gmail
+/// ignores dots.
 pub fn email_address(value: &str) -> Option<String> {
     let value = value.trim();
     if value.len() > MAX_EMAIL {
@@ -149,13 +149,13 @@ pub fn national(value: &str) -> Option<String> {
         return None;
     }
     let digits = phones::digits(value);
-    // One repeated digit is a placeholder.
+    // A single repeated digit is a placeholder.
     let filler = digits.bytes().all(|b| Some(b) == digits.bytes().next());
     (MIN_NATIONAL_DIGITS..=17).contains(&digits.len()).then_some(digits).filter(|_| !filler)
 }
 
-/// Returns the profile of a person on a site that has one per person, as `site/account`. Home pages do not count: a company's page is
-/// on the contacts of all who work there.
+/// Returns a person's profile on a site with one profile per person, as `site/account`. Home pages do not count: all employees may list
+/// that of their company.
 pub fn profile(value: &str) -> Option<String> {
     let value = value.trim();
     if value.len() > MAX_URL || !value.contains('/') {
@@ -191,7 +191,7 @@ pub fn profile(value: &str) -> Option<String> {
         ("youtube.com" | "tiktok.com" | "medium.com", [account, ..]) if account.starts_with('@') => {
             (host, (*account).to_owned())
         }
-        // The form of the fediverse, on any host.
+        // Fediverse accounts, on any host.
         (host, [account]) if account.starts_with('@') => (host, (*account).to_owned()),
         _ => return None,
     };
@@ -213,7 +213,7 @@ pub fn profile(value: &str) -> Option<String> {
     (!account.is_empty() && !is_page.contains(&account)).then(|| format!("{site}/{account}"))
 }
 
-/// Returns an account of a protocol. Without the protocol a handle is not unique.
+/// Returns an account of a messaging protocol. Without the protocol a handle is not unique.
 pub fn im_account(im: &ImAddress) -> Option<String> {
     let protocol = im.protocol.as_deref()?.trim();
     if protocol.is_empty() || protocol.len() > 64 || im.handle.len() > MAX_URL {

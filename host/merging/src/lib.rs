@@ -1,8 +1,8 @@
-//! Contact merge suggestions: which contacts seem to be one person. Pure record linkage: blocking, comparison, classification
-//! and clustering, without I/O; nothing is ever merged here.
+//! Contact merge suggestions: contacts that are probably one person. Pure record linkage: blocking, comparison, classification and
+//! clustering, without I/O; nothing is ever merged here.
 //!
-//! `Engine::add` takes the contacts one at a time and keeps compact keys of them; `Engine::rank` gives a `Ranking`, whose pages are
-//! `RankedSuggestion`s with a `Position` each; `suggestion` makes the answer of one with the full contacts of it.
+//! `Engine::add` takes the contacts one at a time and keeps compact keys of them; `Engine::rank` returns a `Ranking`, whose pages are
+//! `RankedSuggestion`s with a `Position` each; `preview::suggestion` builds the response for one from its full contacts.
 //!
 //! What counts as evidence:
 //! - An equal e-mail address, phone number or profile gives at least 0.9, unless it is *not evidence*: a role address

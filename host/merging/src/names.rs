@@ -12,7 +12,7 @@ use crate::words::words;
 const MAX_TOKENS: usize = 8;
 const MAX_TOKEN_CHARS: usize = 40;
 
-/// Courtesy titles, degrees and ranks, folded. They do not identify a person, because not everyone writes them.
+/// Courtesy titles, degrees and ranks, folded. They do not identify a person, because many people omit them.
 const TITLES: &[&str] = &[
     "arch",
     "avv",
@@ -79,9 +79,9 @@ const TITLES: &[&str] = &[
     "господин",
     "д-р",
 ];
-/// Words that turn a personal name into a family's.
+/// Words that make a personal name the name of a family.
 const FAMILY_WORDS: &[&str] = &["familie", "family", "famille", "familia", "famiglia", "fam", "семья"];
-/// Particles: a family name starts with the first of them.
+/// Particles: a family name begins with the first of them.
 const PARTICLES: &[&str] = &[
     "al", "bin", "ben", "bint", "da", "das", "de", "degli", "del", "della", "den", "der", "di", "dos", "du",
     "el", "ibn", "la", "le", "san", "st", "ten", "ter", "van", "vande", "vom", "von", "zu", "zum", "zur",
@@ -98,25 +98,25 @@ pub enum Entity {
     Organization,
 }
 
-/// A name as it is compared. Tokens are folded without accents, with German and Nordic digraphs as one letter.
+/// A name prepared for comparison. Tokens are folded without accents, with German and Nordic digraphs as one letter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Name {
     pub entity: Entity,
-    /// Given names; the first is the one in use.
+    /// Given names; the first is the usual one.
     pub given: Vec<String>,
     pub middle: Vec<String>,
     pub family: Vec<String>,
-    /// 1 for Sr., 2 for Jr. or II, 3 and more as counted; 0 if the name has no generation.
+    /// 1 for Sr., 2 for Jr. or II, 3 and above as numbered; 0 if the name has no generation.
     pub generation: u8,
     /// The script of the first letter; names in different scripts cannot be compared.
     pub script: Option<Script>,
-    /// Written without spaces and compared whole: Han, kana, Hangul.
+    /// Whether the name is written without spaces and compared as a whole: Han, kana, Hangul.
     pub ideographic: bool,
 }
 
-/// Returns a token with `ae`, `oe`, `ue`, `aa` as their first letter, so that `Mueller`, `Müller` and `Muller` are equal, `Aagaard` and
-/// `Ågård` too. It makes `Michael` and `Michal` equal, which are a typing error apart anyway. Short tokens stay: `Sue` and `Su`, `Noe`
-/// and `No` are names of their own.
+/// Returns a token with `ae`, `oe`, `ue`, `aa` replaced by their first letter, so that `Mueller`, `Müller` and `Muller` are equal, and
+/// `Aagaard` and `Ågård`. It also makes `Michael` and `Michal` equal, which are only a typing error apart. Short tokens stay: `Sue` and
+/// `Su`, `Noe` and `No` are different names.
 pub fn collapsed(token: &str) -> String {
     if token.len() < 5 || !token.is_ascii() {
         return token.to_owned();
@@ -135,7 +135,8 @@ pub fn collapsed(token: &str) -> String {
     kept
 }
 
-/// The name of a contact. The parts where they are given, else the name as displayed, else the nickname, else the organization.
+/// Returns the name of a contact: given and family name if both are set, else the display name, else a lone part or the nickname, else the
+/// organization.
 pub fn read(contact: &Contact) -> Name {
     let organization =
         contact.organizations.iter().filter_map(|o| o.name.as_deref()).find(|n| !n.trim().is_empty());
@@ -148,10 +149,10 @@ pub fn read(contact: &Contact) -> Name {
         let fallback = [contact.display_name.as_deref(), contact.nickname.as_deref()];
         let mut written = parts.into_iter().chain(fallback).flatten().filter(|t| says_something(t));
         let display = contact.display_name.as_deref().filter(|d| says_something(d));
-        // A display name has the other half of a name more often than a lone given name.
+        // Beside a lone given or family name, the display name usually has the other part.
         match display.or_else(|| written.next()) {
             Some(text) => name_from_text(text, organization),
-            // A person of the organization, identified by an address or a number.
+            // A person at the organization, identified by an address or a number.
             None if contact.display_name.as_deref().is_some_and(|d| !d.trim().is_empty()) => Name::default(),
             None => organization.map(as_organization).unwrap_or_default(),
         }
@@ -161,7 +162,7 @@ pub fn read(contact: &Contact) -> Name {
     complete(name)
 }
 
-/// Returns whether a text is a name: no address, no number, no empty form field.
+/// Whether a text is a name: no address, no number, no empty form field.
 fn says_something(text: &str) -> bool {
     let text = cut(text).trim();
     !text.contains('@') && text.chars().any(char::is_alphabetic)
@@ -226,14 +227,14 @@ fn name_from_text(text: &str, organization: Option<&str>) -> Name {
     name
 }
 
-/// Removes titles at both ends, and a generation at the end; returns the generation.
+/// Removes titles at both ends, and a generation suffix; returns the generation.
 fn strip(tokens: &mut Vec<String>) -> u8 {
     let mut number = 0;
     while tokens.len() > 1 && is_title(&tokens[0]) {
         tokens.remove(0);
     }
     while let Some(last) = tokens.last() {
-        // `Sr` before a name is a courtesy in Spanish, after it a generation; alone, it is the part after a comma.
+        // `Sr` before a name is a Spanish courtesy title, after it a generation; alone, it is the part after a comma.
         let found = generation(last);
         if found == 0 && (!is_title(last) || tokens.len() == 1 && number == 0 && !is_degree(last)) {
             break;
@@ -251,7 +252,7 @@ fn is_title(token: &str) -> bool {
     TITLES.contains(&token)
 }
 
-/// Returns whether this token is a degree or profession, as it follows a comma after a whole name.
+/// Whether this token is a degree or profession, of those that follow a comma after a full name.
 fn is_degree(token: &str) -> bool {
     matches!(token, "phd" | "md" | "mba" | "msc" | "bsc" | "esq" | "jd" | "cpa" | "llm" | "llb" | "rn" | "pe")
 }
@@ -266,7 +267,7 @@ fn generation(token: &str) -> u8 {
     }
 }
 
-/// Returns a text without its parts in brackets or quotes: organization, place, nickname.
+/// Returns a text without parts in brackets or quotes: organization, place, nickname.
 fn without_asides(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut closing = None;
@@ -281,7 +282,7 @@ fn without_asides(text: &str) -> String {
             (None, c) => kept.push(c),
         }
     }
-    // The whole text is in brackets, or one is never closed: then they have no meaning.
+    // If the whole text is in brackets, or one is never closed, brackets have no meaning.
     if kept.trim().is_empty() || closing.is_some() { text.to_owned() } else { kept }
 }
 

@@ -1,4 +1,4 @@
-//! The response of one suggestion: the result of a merge, and the fields in which the contacts conflict.
+//! The response for one suggestion: the result of a merge, and the fields in which the contacts conflict.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -39,8 +39,8 @@ const TEXTS: [Field; 10] = [
     ("notes", |c| &mut c.notes),
 ];
 
-/// Returns the suggestion of the full contacts of `ranked.contact_ids`, in any order; `region` as given to the engine. None if a
-/// contact is deleted, or if changes have removed every shared identifier.
+/// Returns the suggestion for the full contacts of `ranked.contact_ids`, in any order; `region` as passed to the engine. None if a contact
+/// is deleted, or if changes have removed every shared identifier.
 pub fn suggestion(
     ranked: &RankedSuggestion,
     contacts: &[Resource<Contact>],
@@ -70,8 +70,8 @@ fn fraction(score: scoring::Score) -> f64 {
     f64::from(score) / 1000.0
 }
 
-/// Returns the order in which contacts are asked for a value; the first is the primary. Data that the user keeps comes before that of a
-/// directory or the provider's guess, then the more complete contact, then the more recent, then the lower id.
+/// Returns the sort key by which contacts contribute values; the first is the primary. The user's own data comes before a directory's or
+/// the provider's guess, then the more complete contact, then the more recent, then the lower id.
 fn precedence(contact: &Resource<Contact>) -> (bool, Reverse<usize>, Reverse<i64>, String) {
     let derived = contact.body.source != ContactSource::AddressBook;
     (
@@ -123,7 +123,7 @@ fn propose(primary: &Resource<Contact>, members: &[&Contact]) -> Resource<Contac
             (Some(own), Some(theirs)) if completes(own, theirs) => Some(theirs),
             (own, theirs) => own.or(theirs),
         };
-        // Groups are of one book; those of another cannot be kept.
+        // Groups belong to one book; those of another book cannot be kept.
         if other.book_id == body.book_id {
             let new = other.group_ids.into_iter().filter(|g| !body.group_ids.contains(g)).collect::<Vec<_>>();
             body.group_ids.extend(new);
@@ -141,7 +141,7 @@ fn conflicts(members: &[&Contact]) -> Vec<MergeConflict> {
         found.extend(conflict(name, values, |v| folding::fold(v.trim())));
     }
     let mut dates: Vec<PartialDate> = members.iter().filter_map(|c| c.birthday).collect();
-    // A date without its year does not differ from one with it.
+    // A date without a year does not conflict with one that has a year.
     let with_year: Vec<PartialDate> = dates.iter().copied().filter(|d| d.year.is_some()).collect();
     dates.retain(|d| d.year.is_some() || !with_year.iter().any(|w| (w.month, w.day) == (d.month, d.day)));
     found.extend(conflict("birthday", dates.into_iter().map(format_date), str::to_owned));
@@ -160,7 +160,7 @@ fn conflict(
     (kept.len() > 1).then(|| MergeConflict { field: field.to_owned(), values: kept })
 }
 
-/// Formats a date as vCard does without a year (RFC 6350 §4.3.1), but with hyphens.
+/// Formats a date; without a year as in vCard (RFC 6350 §4.3.1), but with hyphens.
 fn format_date(date: PartialDate) -> String {
     match date.year {
         Some(year) => format!("{year:04}-{:02}-{:02}", date.month, date.day),
@@ -168,8 +168,8 @@ fn format_date(date: PartialDate) -> String {
     }
 }
 
-/// Returns the reasons, the heaviest first, with their values in the form that is compared (addresses, numbers, profiles) or as written
-/// (names, organizations).
+/// Returns the reasons, the heaviest first, with their values as compared (addresses, numbers, profiles) or as written (names,
+/// organizations).
 fn reasons(
     ranked: &RankedSuggestion,
     members: &[&Contact],
@@ -217,7 +217,7 @@ fn distinct(values: impl Iterator<Item = String>, comparable: impl Fn(&str) -> S
     values.filter(|v| seen.insert(comparable(v))).collect()
 }
 
-/// Returns the organizations that two of the contacts have.
+/// Returns the organizations that at least two of the contacts share.
 fn common_organizations(members: &[&Contact]) -> Vec<String> {
     let mut holders: BTreeMap<String, (String, usize)> = BTreeMap::new();
     for contact in members {

@@ -1,4 +1,4 @@
-//! The engine's record of each contact: ids and names in one text, keys in one list.
+//! Compact records of the contacts: ids and names in one text, keys in one list.
 
 use icu_properties::props::Script;
 use model::contacts::Contact;
@@ -12,7 +12,7 @@ use crate::names::Entity;
 use crate::names::Name;
 use crate::organizations;
 
-/// Maximum organizations that are read of a contact.
+/// Maximum organizations that are read from a contact.
 const MAX_ORGANIZATIONS: usize = 4;
 /// The separator of the parts of a name in the text; no token contains it.
 const PART: char = '\u{1f}';
@@ -31,7 +31,7 @@ pub struct Record {
     birthday: u32,
     /// A bit for each kind of the contact's identifiers.
     kinds: u8,
-    /// Key of the whole name in any order; 0 if it has fewer than two parts.
+    /// Key of the full name in any order; 0 if it has fewer than two parts.
     pub full_name: u64,
 }
 
@@ -43,7 +43,7 @@ pub struct Posting {
     pub contact: u32,
 }
 
-/// All contacts. A contact is identified by its index.
+/// All contacts, identified by their index.
 #[derive(Debug, Default)]
 pub struct Records {
     text: String,
@@ -53,7 +53,7 @@ pub struct Records {
 }
 
 impl Records {
-    /// Adds a contact. Beyond 4 GiB of names, or 2³² contacts, none is added.
+    /// Adds a contact. After 4 GiB of names, or 2³² contacts, further ones are dropped.
     pub fn add(&mut self, id: &str, contact: &Contact, region: Option<&str>) {
         let (Ok(index), Ok(_)) = (u32::try_from(self.all.len()), u32::try_from(self.text.len() + (1 << 17)))
         else {
@@ -80,7 +80,7 @@ impl Records {
         self.all.push(record);
     }
 
-    /// Sorts the contacts by id, so that results do not depend on the order of their addition, and drops all but the first of an id.
+    /// Sorts the contacts by id, so that results do not depend on their order of addition, and drops duplicate ids but the first.
     pub fn sort(&mut self) {
         let mut order: Vec<u32> = (0..self.all.len() as u32).collect();
         order.sort_by_key(|&i| self.id(i));
@@ -132,7 +132,7 @@ impl Records {
         self.all[index as usize].generation
     }
 
-    /// Counts the kinds of which both contacts have identifiers, and organizations. Each kind without a common value speaks against
+    /// Counts the kinds of identifiers, and organizations, that both contacts have. Each kind without a common value is evidence against
     /// one person.
     pub fn comparable_kinds(&self, a: u32, b: u32) -> u32 {
         let (x, y) = (&self.all[a as usize], &self.all[b as usize]);
@@ -145,7 +145,7 @@ impl Records {
         &self.organizations[start as usize..][..usize::from(count)]
     }
 
-    /// Returns whether both birthdays are the same; none unless both contacts have one. Years are compared if both have one.
+    /// Whether both birthdays are the same; none unless both contacts have one. Years are compared if both have one.
     pub fn same_birthday(&self, a: u32, b: u32) -> Option<bool> {
         let (x, y) = (self.all[a as usize].birthday, self.all[b as usize].birthday);
         if x == 0 || y == 0 {

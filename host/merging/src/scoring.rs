@@ -11,7 +11,7 @@ use crate::names::Entity;
 use crate::records::Records;
 use crate::similarity::Relation;
 
-/// A score in thousandths: scores are compared, sorted and put in cursors, for which fractions are unsuitable.
+/// A score in thousandths: scores are compared, sorted and stored in cursors, for which floating point is unsuitable.
 pub type Score = u16;
 
 /// The minimum score of an equal identifier (contract).
@@ -20,16 +20,16 @@ pub const STRONG: Score = 900;
 pub const NAME_ALONE: Score = 600;
 /// The maximum score of a name and an organization.
 pub const ORGANIZATION_AND_NAME: Score = 850;
-/// The lowest score that is kept.
+/// Minimum score of a pair that is kept.
 const LEAST: Score = 300;
 const CERTAIN: f64 = 0.99;
-/// Maximum contacts of a rare name, whatever other names there are (as in the contract for phone numbers).
+/// Maximum contacts with a rare name, whatever other names there are (as in the contract for phone numbers).
 const FEW_NAMESAKES: u32 = 3;
-/// Maximum contacts of a name that count as evidence; more are that many people.
+/// Maximum contacts with a name that counts as evidence; more are different people.
 const MAX_NAMESAKES: u32 = 8;
-/// Contacts of a name expected by chance, from which on an equal name is as likely a coincidence as a duplicate.
+/// Expected number of contacts with a name by chance, from which an equal name is as likely a coincidence as a duplicate.
 const RARE: f64 = 0.01;
-/// The same limit for contacts that could have an identifier in common and have none.
+/// The same limit for contacts that have comparable identifiers, none of them in common.
 const VERY_RARE: f64 = 0.0005;
 
 /// The evidence that two contacts are one person.
@@ -67,7 +67,7 @@ pub fn score(records: &Records, frequencies: &Frequencies, pair: (u32, u32), lin
         weights[reason(link.kind)] = weight(link.kind);
     }
     if compared.relation == Relation::Agree {
-        // An organization's name is also its organization, and counts once.
+        // An organization's name is also its organization field, and counts once.
         let same = records.entity(a) == Entity::Person
             && records.organizations(a).iter().any(|o| records.organizations(b).contains(o));
         weights[4] = name_weight(records, frequencies, pair, compared.similarity, birthdays);
@@ -81,7 +81,7 @@ pub fn score(records: &Records, frequencies: &Frequencies, pair: (u32, u32), lin
     (score >= LEAST).then_some(Edge { pair, score, weights })
 }
 
-/// Combines independent evidence: one minus the chance that all of it is a coincidence (noisy or). Never less than the score of one
+/// Combines independent evidence: one minus the probability that all of it is a coincidence (noisy or). At least the score of a shared
 /// identifier.
 fn combine(weights: &[Score; 5], relation: Relation, birthdays: Option<bool>) -> Score {
     let doubtful = birthdays == Some(false)
@@ -95,7 +95,7 @@ fn combine(weights: &[Score; 5], relation: Relation, birthdays: Option<bool>) ->
     ((1.0 - chance).min(CERTAIN) * 1000.0).round() as Score
 }
 
-/// Returns the weight of an equal name in an equal organization: two people of one name and one employer are rarer than typing errors.
+/// Returns the weight of an equal name with an equal organization: two people with the same name and employer are rarer than typing errors.
 fn organization_weight(similarity: f64, birthdays: Option<bool>) -> Score {
     if birthdays == Some(false) {
         return 0;
@@ -133,7 +133,7 @@ fn name_weight(
     let rare = match records.comparable_kinds(a, b) {
         0 => RARE,
         1 => VERY_RARE,
-        // They differ in every kind of evidence that could show one person.
+        // They differ in at least two kinds of evidence.
         _ => 0.0,
     };
     match namesakes {

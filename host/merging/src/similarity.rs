@@ -1,4 +1,4 @@
-//! Comparison of two names: whether they can be one person's.
+//! Comparison of two names: whether they can belong to one person.
 
 use crate::names::Entity;
 use crate::names::Name;
@@ -7,9 +7,9 @@ use crate::nicknames;
 /// The result of a comparison of two names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
-    /// No conclusion: a name or the decisive part of it is missing, or they are in different scripts.
+    /// No conclusion: a name or its decisive part is missing, or the scripts differ.
     Unknown,
-    /// They can be one person's, to the degree of `similarity`.
+    /// They can belong to one person, to the degree of `similarity`.
     Agree,
     /// The same given name with another family name: a marriage, or another person.
     Renamed,
@@ -42,15 +42,15 @@ const INITIAL: f64 = 0.85;
 const NICKNAME: f64 = 0.96;
 /// One of two family names, or a given name that is the other's middle name.
 const SUBSET: f64 = 0.92;
-/// A short form that no table knows: the beginning of the other (`Annika`, `Anni`).
+/// A short form that is the beginning of the other name (`Annika`, `Anni`).
 const DIMINUTIVE: f64 = 0.87;
-/// The same given name and no family name on one side.
+/// The same given name, one of them without a family name.
 const GIVEN_ALONE: f64 = 0.7;
 /// Different middle names, or Jr. on one side only.
 const DOUBT: f64 = 0.88;
 
-/// Compares two names. `is_common` returns whether several contacts have a token: two such tokens that differ by one letter are two
-/// names (`Hansen`, `Jansen`) and not one with a typing error.
+/// Compares two names. `is_common` says whether several contacts have a token: two common tokens that differ by one letter are two names
+/// (`Hansen`, `Jansen`), not one with a typing error.
 pub fn compare(a: &Name, b: &Name, is_common: &dyn Fn(&str) -> bool) -> Comparison {
     let verdict = |relation, similarity| Comparison { relation, similarity };
     match (a.entity, b.entity) {
@@ -85,7 +85,7 @@ pub fn compare(a: &Name, b: &Name, is_common: &dyn Fn(&str) -> bool) -> Comparis
     refine(best, a, b)
 }
 
-/// Returns whether two names contradict one person: a common identifier is then a household's or an office's.
+/// Whether the names contradict one person: a shared identifier then belongs to a household or an office.
 pub fn contradicts(relation: Relation) -> bool {
     matches!(relation, Relation::Household | Relation::Different | Relation::Generation)
 }
@@ -103,7 +103,7 @@ fn classify(given: Part, family: Part) -> Comparison {
     Comparison { relation, similarity }
 }
 
-/// Returns whether the only name of one is a family name of the other (`Smith`, `John Smith`).
+/// Whether the only name of one is a family name of the other (`Smith`, `John Smith`).
 fn is_lone_family(lone: &Name, full: &Name) -> bool {
     lone.family.is_empty()
         && lone.given.first().is_some_and(|g| !full.given.contains(g) && full.family.contains(g))
@@ -123,7 +123,8 @@ fn refine(found: Comparison, a: &Name, b: &Name) -> Comparison {
     Comparison { similarity: found.similarity * if doubtful { DOUBT } else { 1.0 }, ..found }
 }
 
-/// Compares names without spaces: equal in either order, or else different. One letter is a whole part of a name, no typing error.
+/// Compares names without spaces: equal in either order, or different. A single letter is a whole part of a name, so there are no typing
+/// errors.
 fn compare_whole(a: &Name, b: &Name) -> Comparison {
     let orders = |n: &Name| {
         let (given, family) = (n.given.concat(), n.family.concat());
@@ -143,7 +144,7 @@ fn compare_whole(a: &Name, b: &Name) -> Comparison {
     Comparison { relation, similarity: 0.0 }
 }
 
-/// Compares given names; a person called by the second name may have it as the first elsewhere.
+/// Compares given names; a person who is called by the second name may have it first elsewhere.
 fn given_part(a: &Name, b: &Name, is_common: &dyn Fn(&str) -> bool) -> Part {
     match lists(&a.given, &b.given, is_common) {
         Part::Differs => {
@@ -167,7 +168,7 @@ fn is_diminutive(short: &str, long: &str) -> bool {
     short.chars().count() > 2 && long.starts_with(short) && !differs_in_ending(short, long) && !both_known
 }
 
-/// Compares family names; of two without a hyphen, the first is read as a middle name if the contact does not separate the parts.
+/// Compares family names. The first of two without a hyphen is read as a middle name if the contact does not separate the parts.
 fn family_part(a: &Name, b: &Name, is_common: &dyn Fn(&str) -> bool) -> Part {
     match lists(&a.family, &b.family, is_common) {
         Part::Differs => {
@@ -215,13 +216,13 @@ fn alike(x: &str, y: &str, is_common: &dyn Fn(&str) -> bool) -> f64 {
         return NICKNAME;
     }
     if is_misspelt(x, y, m, n) && !(is_common(x) && is_common(y)) {
-        // The bounds place a typing error between a nickname and an initial.
+        // The limits rank a typing error between an initial and a nickname.
         return strsim::jaro_winkler(x, y).clamp(INITIAL, NICKNAME);
     }
     0.0
 }
 
-/// Returns whether the tokens differ by one typing error (a letter more, less, other, or two swapped: Damerau 1964), or by two in a
+/// Whether the tokens differ by one typing error (a letter inserted, deleted or replaced, or two swapped: Damerau 1964), or by two in a
 /// long token.
 fn is_misspelt(x: &str, y: &str, m: usize, n: usize) -> bool {
     let (short, long) = (m.min(n), m.max(n));
@@ -232,8 +233,7 @@ fn is_misspelt(x: &str, y: &str, m: usize, n: usize) -> bool {
     strsim::osa_distance(x, y) <= allowed && !differs_in_ending(x, y)
 }
 
-/// Returns whether two tokens differ in their ending, which makes another name: `Daniel` and `Daniela`, `Mario` and `Maria`, `Ivanov`
-/// and `Ivanova`.
+/// Whether two tokens differ in an ending that makes another name: `Daniel` and `Daniela`, `Mario` and `Maria`, `Ivanov` and `Ivanova`.
 fn differs_in_ending(x: &str, y: &str) -> bool {
     let stem = |t: &str| t.trim_end_matches(['a', 'e', 'i', 'o', 'u', 'y', 'а', 'я', 'й']).to_owned();
     stem(x) == stem(y)

@@ -1,5 +1,5 @@
-//! Parser of server-sent events, as in WHATWG HTML, section 9.2.6, "Interpreting an event stream". Pure: it does no I/O, and the division
-//! of the bytes into pieces makes no difference.
+//! Parser of server-sent events, as in WHATWG HTML, section 9.2.6, "Interpreting an event stream". Pure: it does no I/O, and the result
+//! does not depend on how the bytes are split.
 
 use std::error::Error;
 use std::fmt;
@@ -9,24 +9,24 @@ use std::mem;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Item {
     Event(Event),
-    /// A new last event id without an event: a block of lines with `id` and without `data`.
+    /// A new last event id without an event: a block with `id` and without `data`.
     LastEventId(String),
-    /// The wait before the stream is reopened, ms.
+    /// The delay before reconnecting, ms.
     Retry(u64),
 }
 
 /// An event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// The last `id` in the stream, of this event or of an earlier one; empty if there was none.
+    /// The last `id` in the stream up to this event; empty if there was none.
     pub id: String,
-    /// `message` if the stream gives no other type.
+    /// `message` if the stream gives no type.
     pub event_type: String,
     /// Lines of data, separated by line feeds.
     pub data: String,
 }
 
-/// A line, or the data of one event, exceeds this many bytes. Parsing cannot continue.
+/// The error for a line, or the data of one event, of more than this many bytes. Parsing cannot continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong(usize);
 
@@ -38,16 +38,16 @@ impl fmt::Display for TooLong {
 
 impl Error for TooLong {}
 
-/// The parser's state: at most a line and the data of an event.
+/// The state of the parser: at most a line and the data of an event.
 #[derive(Debug)]
 pub struct Parser {
-    /// Longest line, and most data of one event, bytes.
+    /// Maximum bytes of a line, and of the data of one event.
     max_bytes: usize,
     /// The beginning of an incomplete line.
     line: Vec<u8>,
-    /// Whether the first line has ended, after which no byte order mark is possible.
+    /// Whether the first line has ended, after which a byte order mark is not recognized.
     has_begun: bool,
-    /// Whether the last byte was a carriage return, which ended a line: a line feed after it belongs to that end.
+    /// Whether the last byte was a carriage return, which ended a line: a line feed after it belongs to the same line end.
     is_after_return: bool,
     event_type: String,
     /// Each line of data with a line feed after it.
@@ -72,8 +72,8 @@ impl Parser {
         }
     }
 
-    /// Consumes `input` up to the end of the next item, and returns the item; none once all of `input` is consumed. An event that the
-    /// stream's end cuts off is dropped.
+    /// Consumes `input` up to the end of the next item, and returns the item; none once all of `input` is consumed. An event that is
+    /// incomplete at the end of the stream is dropped.
     pub fn next_item(&mut self, input: &mut &[u8]) -> Result<Option<Item>, TooLong> {
         loop {
             let Some((first, after_first)) = input.split_first() else { return Ok(None) };
@@ -108,7 +108,7 @@ impl Parser {
         Ok(())
     }
 
-    /// Processes a complete line, without its end.
+    /// Processes a complete line, without its line end.
     fn take(&mut self, line: &[u8]) -> Result<Option<Item>, TooLong> {
         let text = String::from_utf8_lossy(line);
         let is_first = !mem::replace(&mut self.has_begun, true);
@@ -131,7 +131,7 @@ impl Parser {
                 value.clone_into(&mut self.last_event_id);
                 self.has_id = true;
             }
-            // A number that is too large is no number.
+            // A number that is too large is ignored.
             "retry" if value.bytes().all(|byte| byte.is_ascii_digit()) => {
                 return Ok(value.parse().ok().map(Item::Retry));
             }
@@ -146,7 +146,7 @@ impl Parser {
         let (event_type, mut data) = (mem::take(&mut self.event_type), mem::take(&mut self.data));
         let has_id = mem::take(&mut self.has_id);
         let id = self.last_event_id.clone();
-        // The line feed after the last line. Without any data there is no event, whatever its type.
+        // The line feed after the last line. Without data there is no event, whatever its type.
         if data.pop().is_none() {
             return has_id.then_some(Item::LastEventId(id));
         }

@@ -1,5 +1,5 @@
-//! Connectors on disk: the folder of bundled ones, and the store of installed ones, which is addressed by digest and has one
-//! small index file. The store is shared with `switchboard connector …`, which may change it beside a running host.
+//! Connectors on disk: the folder of bundled ones, and the store of installed ones, which is addressed by digest and has a small index
+//! file. `switchboard connector …` may change the store while a host runs.
 //!
 //! ```text
 //! <store>/packages/<digest>/connector.toml, component.wasm      written once, never changed
@@ -21,7 +21,7 @@ use crate::manifest::Manifest;
 const MANIFEST: &str = "connector.toml";
 const COMPONENT: &str = "component.wasm";
 const MAX_MANIFEST: u64 = 256 << 10;
-/// Most bytes of the index file.
+/// Maximum bytes of the index file.
 const MAX_INDEX: u64 = 4 << 20;
 /// Versions stored for rollback, per connector.
 const KEPT_VERSIONS: usize = 5;
@@ -37,7 +37,7 @@ pub enum Source {
     Watched,
 }
 
-/// A manifest and its component, read and identified.
+/// A manifest and its component, with their digests.
 #[derive(Clone)]
 pub(crate) struct Package {
     pub(crate) manifest: Arc<Manifest>,
@@ -55,7 +55,7 @@ pub(crate) struct Package {
 pub struct Installed {
     /// Digest of the version in service.
     pub current: String,
-    /// The version's own number, for people.
+    /// The version number in the manifest, for display.
     pub version: String,
     /// Earlier versions, the latest first: the targets of `rollback`.
     #[serde(default)]
@@ -115,7 +115,7 @@ pub(crate) enum Predecessor {
     Version(Option<String>),
 }
 
-/// Folders inside `dir` that contain a `connector.toml`, sorted. None if there is no such folder.
+/// Returns the folders inside `dir` that contain a `connector.toml`, sorted. None if `dir` does not exist.
 pub(crate) fn bundled(dir: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let entries = match std::fs::read_dir(dir) {
         Ok(entries) => entries,
@@ -154,14 +154,14 @@ impl Store {
         }
     }
 
-    /// The manifest of the version in service; none where no connector of the name is installed.
+    /// Returns the manifest of the version in service; none if no connector of the name is installed.
     pub fn manifest(&self, name: &str) -> anyhow::Result<Option<Manifest>> {
         let Some(entry) = self.index()?.connectors.remove(name) else { return Ok(None) };
         let text = manifest_text(&self.package_dir(&entry.current).join(MANIFEST))?;
         Manifest::parse(&text).map(Some)
     }
 
-    /// Takes a connector out of service. Its files stay; installing it again is quick.
+    /// Takes a connector out of service. Its files stay, so that installing it again is quick.
     pub fn remove(&self, name: &str) -> anyhow::Result<()> {
         self.change(|index| {
             index
@@ -172,7 +172,7 @@ impl Store {
         })
     }
 
-    /// Puts the version before the current one into service. A second rollback restores the first state.
+    /// Puts the previous version into service. A second rollback undoes the first.
     pub fn rollback(&self, name: &str) -> anyhow::Result<Installed> {
         self.change(|index| {
             let entry = index
@@ -192,7 +192,7 @@ impl Store {
         })
     }
 
-    /// The bytes of the index file; none where there is no such file, or it cannot be read.
+    /// Returns the bytes of the index file; none if the file is missing or cannot be read.
     pub(crate) fn index_bytes(&self) -> Option<Vec<u8>> {
         files::read_regular(&self.index_path(), MAX_INDEX).ok()
     }
@@ -223,7 +223,7 @@ impl Store {
         })
     }
 
-    /// The package with this digest, which is verified.
+    /// Reads and verifies the package with this digest.
     pub(crate) fn read(&self, digest: &str, max_wasm: usize) -> anyhow::Result<Package> {
         let package = Package::read(&self.package_dir(digest), Source::Installed, max_wasm)?;
         ensure!(package.digest == digest, "the files of package {digest} were changed");
@@ -249,7 +249,7 @@ impl Store {
         files::write_atomically(&temporary.path().join(MANIFEST), package.manifest_text.as_bytes())?;
         files::write_atomically(&temporary.path().join(COMPONENT), &package.wasm)?;
         if target.exists() {
-            // There, but its content does not match its name: after an old crash, or changed manually.
+            // The folder exists with other content than its digest: after a crash, or a manual change.
             std::fs::remove_dir_all(&target).with_context(|| format!("removing {}", target.display()))?;
         }
         std::fs::rename(temporary.keep(), &target)

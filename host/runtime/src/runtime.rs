@@ -37,37 +37,37 @@ pub struct Config {
     pub cache_dir: PathBuf,
     /// Installed connectors.
     pub store_dir: PathBuf,
-    /// Connectors that come with the host: one folder each, with `connector.toml` and `<name>.wasm`.
+    /// Connectors shipped with the host: one folder each, with `connector.toml` and `<name>.wasm`.
     pub bundle_dir: Option<PathBuf>,
     /// Key of the MAC over compiled code. A new key means that everything is compiled again.
     pub artefact_key: [u8; 32],
-    /// Networks that providers may be in beside public addresses.
+    /// Private networks in which providers are allowed.
     pub egress_allow: Vec<IpNet>,
-    /// Networks that webhooks may be in beside public addresses; only in these plain http is used.
+    /// Private networks in which webhooks are allowed; plain http is used only there.
     pub webhook_allow: Vec<IpNet>,
-    /// Origins beside those of a connection's settings that connectors for self-hosted providers may use with that connection's
+    /// Origins, besides those of a connection's settings, that connectors for self-hosted providers may use with that connection's
     /// credentials: for providers that spread an account over several hosts.
     pub approved_origins: Vec<url::Url>,
-    /// A provider that this process serves by itself, and the connector that may reach it.
+    /// A provider that this process serves itself, and the connector that may reach it.
     pub own_provider: Option<OwnProvider>,
-    /// The lookup of providers' names: [`SystemLookup`](crate::SystemLookup), except in tests.
+    /// The DNS resolver for providers' names: [`SystemLookup`](crate::SystemLookup), except in tests.
     pub lookup: Arc<dyn Lookup>,
-    /// Carries connectors' HTTP requests in place of the network: for tests of connectors alone.
+    /// Carries connectors' HTTP requests instead of the network: for tests of connectors only.
     pub transport: Option<Arc<dyn Transport>>,
     pub limits: Limits,
     /// The clock: ms since 1970.
     pub now: Arc<dyn Fn() -> i64 + Send + Sync>,
     pub http: HttpSettings,
-    /// The binary whose subcommand [`CHILD_COMMAND`](crate::CHILD_COMMAND) is
-    /// [`compile_child_main`](crate::compile_child_main); without it compiling happens in this process.
+    /// The binary whose subcommand [`CHILD_COMMAND`](crate::CHILD_COMMAND) is [`compile_child_main`](crate::compile_child_main); none: this
+    /// process compiles.
     pub compile_in_child: Option<PathBuf>,
-    /// Whether frames of traps have files and lines, from debug information of the component: for the development of connectors.
-    /// In service no debug information of third parties is read.
+    /// Whether frames of traps name files and lines, from debug information of the component: for the development of connectors. In
+    /// service, debug information of third parties is never read.
     pub lines: bool,
     /// Receives each call and each line of its log, for the development of connectors.
     pub observer: Option<Arc<dyn CallObserver>>,
-    /// Runtimes with the same one share an engine with its pool, and the compiled code that any of them has authenticated: for tests,
-    /// which start many runtimes with the same limits in one process. None in service, and of no effect with `lines`.
+    /// Runtimes that share this share an engine with its pool, and the compiled code that any of them has authenticated: for tests, which
+    /// start many runtimes with the same limits in one process. None in service; no effect with `lines`.
     pub shared: Option<SharedCode>,
 }
 
@@ -92,7 +92,7 @@ pub struct PoolStatus {
     pub stacks: usize,
 }
 
-/// The connectors in service. Cheap to clone; all clones are one.
+/// The connectors in service. Cheap to clone; clones share their state.
 #[derive(Clone)]
 pub struct Runtime(pub(crate) Arc<Inner>);
 
@@ -150,7 +150,7 @@ impl Runtime {
         Ok(Runtime(Arc::new(Inner { engine, allocation, registry, sandbox, admission, store, guests })))
     }
 
-    /// Calls a connector. Returns within the wall-clock limit plus the queue's; dropping the future stops the call.
+    /// Calls a connector. Returns within the call's time limit plus the queue's; dropping the future stops the call.
     pub async fn call(&self, call: Call) -> Result<Answer, Error> {
         let of = (call.surface, call.verb);
         let loaded = self.find(&call.connector).ok_or_else(|| Error::new(Code::NotInstalled, ""))?;
@@ -179,28 +179,27 @@ impl Runtime {
         done.unwrap_or_else(|| Err(Error::new(Code::Host, "the call was stopped")))
     }
 
-    /// Whether a request over plain http to this URL would go to a public address that the operator has not named: credentials
-    /// are not sent there.
+    /// Whether a request over plain http to this URL would go to a public address that the operator has not allowed: then no credentials
+    /// are sent.
     pub async fn is_exposed(&self, tenant: &str, url: &url::Url) -> bool {
         self.0.sandbox.egress.is_exposed(tenant, url).await
     }
 
-    /// Sends a request of the host itself to a provider, under the rules of connectors' requests: checked addresses, plain http only
-    /// to where the operator allows it, no redirect, no cookie. An answer of any status is `Ok`.
+    /// Sends a request of the host itself to a provider, under the same rules as connectors' requests: checked addresses, plain http only
+    /// where the operator allows it, no redirects, no cookies. A response of any status is `Ok`.
     pub async fn send_direct(&self, request: DirectRequest) -> Result<DirectResponse, DirectError> {
         self.0.sandbox.egress.send_direct(request).await
     }
 
-    /// Sends one notification to a webhook: to checked addresses, plain http only to where the operator allows it, no redirect, no cookie.
-    /// An answer of any status is `Ok`. `deadline` is for everything up to the head of the answer; reading its body takes at most one
-    /// second more.
+    /// Sends one notification to a webhook: to checked addresses, plain http only where the operator allows it, no redirects, no cookies. A
+    /// response of any status is `Ok`. `deadline` covers everything up to the response head; reading the body takes at most one second
+    /// more.
     pub async fn post(&self, post: Post<'_>, deadline: Duration) -> Result<PostResponse, PostError> {
         self.0.sandbox.egress.webhooks.post(post, deadline).await
     }
 
-    /// Sends one request to a URL that the operator has set: to public addresses, and to private ones, which need no permission
-    /// because no client of the API chose them; plain http only to the latter. `deadline` is for the body of the answer too.
-    /// Everything else is as with `post`.
+    /// Sends one request to a URL that the operator has set, to public and private addresses: private ones need no permission, because no
+    /// client of the API chose them. Plain http only to private ones. `deadline` includes the response body. Otherwise as `post`.
     pub async fn post_to_operator(
         &self,
         post: Post<'_>,
@@ -209,14 +208,14 @@ impl Runtime {
         self.0.sandbox.egress.operator.post(post, deadline).await
     }
 
-    /// Whether notifications may be sent to this URL as far as is known now: each attempt checks again. Takes as long as the
-    /// lookup of a name may take. `tenant` is the application's id, whose lookups are bounded.
+    /// Whether notifications may be sent to this URL, as far as is known now: each attempt checks again. May take as long as a DNS lookup.
+    /// `tenant` is the application's id, whose lookups are limited.
     pub async fn check_webhook_url(&self, tenant: &str, url: &url::Url) -> UrlCheck {
         self.0.sandbox.egress.webhooks.check_url(tenant, url).await
     }
 
-    /// Units that requests of a connection have used at this host and that its limits have not given back at `now` (ms since
-    /// 1970), by bucket. Units used at other hosts are not included.
+    /// Returns the units that requests of a connection have used on this host and that are not available again at `now` (ms since 1970), by
+    /// bucket. Units used on other hosts are not included.
     pub fn used_units(&self, connection_id: &str, now: i64) -> BTreeMap<String, u64> {
         self.0.sandbox.egress.used_units(connection_id, now)
     }
@@ -226,47 +225,45 @@ impl Runtime {
         self.0.registry.list()
     }
 
-    /// The version in service of this connector.
+    /// Returns the version of this connector that is in service.
     pub fn find(&self, name: &str) -> Option<Arc<LoadedConnector>> {
         self.0.registry.find(name)
     }
 
-    /// Checks, stores and publishes the connector in `dir` (`connector.toml` and `<name>.wasm`). If it is invalid, the error says
-    /// why, and nothing has changed.
+    /// Checks, stores and publishes the connector in `dir` (`connector.toml` and `<name>.wasm`). If it is invalid, the error says why, and
+    /// nothing changes.
     pub async fn install(&self, dir: &Path) -> anyhow::Result<Installed> {
         self.0.registry.install(dir).await
     }
 
-    /// Checks a connector that was read, as an installation does: compiles, links and tries it. Stores nothing, and puts nothing into
-    /// service.
+    /// Checks a loaded connector as an installation does: compiles, links and tries it. Stores nothing, and puts nothing into service.
     pub async fn check_candidate(&self, candidate: &InstallCandidate) -> anyhow::Result<()> {
         let loaded = self.0.registry.load(&candidate.package).await?;
-        // Unmapping code may take a while; not on a thread that serves requests.
+        // Unmapping code may take a while, so not on a thread that serves requests.
         tokio::task::spawn_blocking(move || drop(loaded));
         Ok(())
     }
 
-    /// Checks, stores and publishes a connector that was read before. Fails if the installed version is no longer the one that it was
-    /// compared with.
+    /// Checks, stores and publishes a loaded connector. Fails if the installed version is no longer the one that it was compared with.
     pub async fn install_candidate(&self, candidate: InstallCandidate) -> anyhow::Result<Installed> {
         let predecessor = Predecessor::Version(candidate.predecessor());
         self.0.registry.install_package(candidate.package, predecessor).await
     }
 
-    /// Puts the connector in `dir` into service until the process ends, without installing it: for development. If it is invalid,
-    /// the error says why, and the one in service stays.
+    /// Puts the connector in `dir` into service until the process ends, without installing it: for development. If it is invalid, the error
+    /// says why, and the previous one stays in service.
     pub async fn load(&self, dir: &Path) -> anyhow::Result<Arc<LoadedConnector>> {
         self.0.registry.load_watched(dir.to_owned()).await
     }
 
-    /// Takes an installed connector out of service. A bundled one of the same name replaces it.
+    /// Takes an installed connector out of service. A bundled one of the same name takes its place.
     pub async fn remove(&self, name: &str) -> anyhow::Result<()> {
         let (store, name) = (self.0.store.clone(), name.to_owned());
         blocking(move || store.remove(&name)).await?;
         self.0.registry.reconcile().await
     }
 
-    /// Puts the version before the current one into service.
+    /// Puts the previous version into service.
     pub async fn rollback(&self, name: &str) -> anyhow::Result<Installed> {
         let (store, name) = (self.0.store.clone(), name.to_owned());
         let installed = blocking(move || store.rollback(&name)).await?;
@@ -274,7 +271,7 @@ impl Runtime {
         Ok(installed)
     }
 
-    /// How it is doing.
+    /// Returns the status of the runtime.
     pub fn status(&self) -> Status {
         let pool = self.0.engine.pooling_allocator_metrics().map(|m| PoolStatus {
             component_instances: m.component_instances(),
@@ -295,7 +292,7 @@ impl Runtime {
     fn follow_store(&self) {
         let weak = Arc::downgrade(&self.0);
         let store = self.0.store.clone();
-        // Its content, not its time: two changes may fall into one tick of the file system's clock.
+        // Compared by content, not by time: two changes may fall into one tick of the file system's clock.
         let mut seen = store.index_bytes();
         tokio::spawn(async move {
             loop {
@@ -319,7 +316,8 @@ pub async fn install_offline(config: Config, dir: &Path) -> anyhow::Result<Insta
     Runtime::prepare(config)?.install(dir).await
 }
 
-/// The same for a connector that was read before. Fails if the installed version is no longer the one that it was compared with.
+/// Installs a loaded connector offline, as `install_offline`. Fails if the installed version is no longer the one that it was compared
+/// with.
 pub async fn install_candidate(config: Config, candidate: InstallCandidate) -> anyhow::Result<Installed> {
     let predecessor = Predecessor::Version(candidate.predecessor());
     Runtime::prepare(config)?.0.registry.install_package(candidate.package, predecessor).await

@@ -1,5 +1,6 @@
 //! `/sandbox/apps/{application}/…`: the paths of `/sandbox/…`, for the requests of one application of the host. Faults that are planned there hit
-//! these requests alone; everything else is the same, and the accounts are those of all applications.
+//! these requests alone; everything else is the same, and the accounts are those of all applications. The name of an application is a secret of the
+//! host, so that nobody else plans faults for it.
 
 use axum::Router;
 use axum::extract::{Path, Request};

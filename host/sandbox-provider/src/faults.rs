@@ -1,6 +1,6 @@
-//! Faults on demand: `POST /sandbox/faults` makes the provider fail the account's next requests or notifications, and magic words
-//! in a name (the title of an event or a todo, the name of a contact or a folder) make that one write fail. Faults are in memory: a
-//! restart ends them.
+//! Injected faults: `POST /sandbox/faults` makes the provider fail the account's next requests or notifications, and magic words in a name
+//! (the title of an event or a todo, the name of a contact or a folder) make that one write fail. Faults are kept in memory only: a restart
+//! removes them.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -15,57 +15,57 @@ use crate::problem::Problem;
 /// The prefix of all paths of the authorization server.
 const OAUTH: &str = "/sandbox/oauth/";
 
-/// The paths of the lists that a collection can be missing from.
+/// The paths of the lists in which a collection can be missing.
 const LISTS: [&str; 3] = ["/sandbox/v1/calendars", "/sandbox/v1/books", "/sandbox/v1/lists"];
 
 /// The longest delay.
 const MAX_DELAY_MS: u64 = 120_000;
 
-/// One planned failure.
+/// One injected fault.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Fault {
-    /// 400 to 599: answered instead of executing the request. None: the request is executed (after `delayMs`).
+    /// Status to answer with, 400 to 599, instead of executing the request. None: the request is executed, after `delayMs`.
     pub status: Option<u16>,
-    /// Seconds for `Retry-After`.
+    /// The header `Retry-After`, in seconds.
     pub retry_after_s: Option<u32>,
-    /// The whole value of `Retry-After`, instead of seconds: for example a date (RFC 9110, section 10.2.3).
+    /// The header `Retry-After` as text instead of seconds, for example a date (RFC 9110, section 10.2.3).
     pub retry_after: Option<String>,
-    /// Waits first, at most 120,000.
+    /// Delay before the request is executed, ms; at most 120,000.
     pub delay_ms: u64,
-    /// Executes the request, then waits before it answers, at most 120,000.
+    /// Delay between executing the request and answering it, ms; at most 120,000.
     pub answer_delay_ms: u64,
-    /// Executes the request, and answers it when the account's faults are deleted, after 120,000 ms at the latest. `GET
+    /// Whether the executed request is answered only when the account's faults are deleted, at the latest after 120,000 ms. `GET
     /// /sandbox/faults` shows how many answers are held back.
     pub held_answer: bool,
-    /// Executes the request, then drops the connection without an answer.
+    /// Whether the request is executed and the connection dropped without an answer.
     pub lost_answer: bool,
-    /// Does the request, and answers with events, cards, todos and messages that cannot be parsed: `recurrence`, `emails`,
-    /// `contactIds` and `folderIds` are nonsense.
+    /// Whether events, cards, todos and messages of the answer are malformed: `recurrence`, `emails`, `contactIds` and `folderIds` have
+    /// invalid values.
     pub garbled: bool,
-    /// For lists of calendars, of books and of task lists alone: the answer lacks the one with this id, as if it were deleted.
+    /// For lists of calendars, books and task lists: the id of an entry that the answer lacks, as if it were deleted.
     pub missing: Option<String>,
-    /// Hits `POST …/video` alone: the meeting is made without an address, and stays `pending` until its event is changed with
-    /// `{"conference": {"status": "ready"}}`.
+    /// For `POST …/video`: the meeting is created without an address and stays `pending` until its event is changed with `{"conference":
+    /// {"status": "ready"}}`.
     pub pending_video: bool,
-    /// At the token or revocation endpoint: this error (RFC 6749, section 5.2) instead of executing the request, for example
+    /// At the token and revocation endpoints: this error (RFC 6749, section 5.2) instead of executing the request, for example
     /// `invalid_grant`.
     pub oauth_error: Option<String>,
-    /// At the token endpoint: fields that the response lacks. Without `refresh_token` the used one stays valid.
+    /// At the token endpoint: fields that the response omits. Without `refresh_token` the used one stays valid.
     pub omit: Vec<TokenField>,
-    /// At the token endpoint: grants only these of the scopes.
+    /// At the token endpoint: the only scopes that are granted.
     pub scopes: Option<Vec<String>>,
-    /// Hits no request but a notification of a change: it is not sent.
+    /// Affects a notification of a change instead of a request: it is not sent.
     pub push_lost: bool,
-    /// Hits no request but a notification of a change: it is sent twice.
+    /// Affects a notification of a change instead of a request: it is sent twice.
     pub push_twice: bool,
-    /// Hits no request but a notification of a change: it is sent so much later, at most 120,000.
+    /// Affects a notification of a change instead of a request: delay before it is sent, ms; at most 120,000.
     pub push_late_ms: u64,
-    /// Only requests that carry a `syncToken`: with `status` 410 that is an expired token.
+    /// Whether only requests with a `syncToken` are affected: with `status` 410 that is an expired token.
     pub sync_token_only: bool,
-    /// Only this method.
+    /// The only affected method.
     pub method: Option<String>,
-    /// Only paths that begin so, for example `/sandbox/v1/calendars`. None: all but those of the authorization server, where
+    /// Prefix of the affected paths, for example `/sandbox/v1/calendars`. None: all paths except the authorization server's, of which
     /// `/sandbox/oauth/token` and `/sandbox/oauth/revoke` can fail. For a notification, the watched path, for example
     /// `/sandbox/v1/calendars/work/events`.
     pub path_prefix: Option<String>,
@@ -75,7 +75,7 @@ pub struct Fault {
     pub times: u32,
 }
 
-/// A field of a token answer (RFC 6749, section 5.1).
+/// A field of a token response (RFC 6749, section 5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TokenField {
@@ -180,7 +180,7 @@ impl Fault {
         }
     }
 
-    /// Whether it is for notifications and not for requests.
+    /// Whether it affects notifications and not requests.
     fn is_of_push(&self) -> bool {
         self.push_lost || self.push_twice || self.push_late_ms > 0
     }
@@ -245,7 +245,7 @@ impl Faults {
         let _ = tokio::time::timeout(Duration::from_millis(MAX_DELAY_MS), released.changed()).await;
     }
 
-    /// How many answers of the account are held back.
+    /// Returns the number of the account's answers that are held back.
     pub fn held(&self, mail: &str) -> usize {
         self.with_held(|held| held.get(mail).map_or(0, watch::Sender::receiver_count))
     }
@@ -254,12 +254,12 @@ impl Faults {
         self.with_held(|held| held.remove(mail));
     }
 
-    /// The first fault that hits a request, one hit used up.
+    /// Returns the first fault that affects a request, and counts the hit.
     pub fn take(&self, mail: &str, method: &Method, path: &str, query: &str) -> Option<Fault> {
         self.take_one(mail, |fault| fault.hits(method, path, query))
     }
 
-    /// The same for a notification of a change; `path` is the watched one.
+    /// Returns the first fault that affects a notification of a change, and counts the hit; `path` is the watched one.
     pub fn take_push(&self, mail: &str, path: &str) -> Option<Fault> {
         self.take_one(mail, |fault| fault.hits_push(path))
     }
@@ -289,11 +289,11 @@ impl Faults {
     }
 }
 
-/// On an answer: drop the connection instead of sending it.
+/// Marks a response whose connection is dropped instead of sending it.
 #[derive(Clone, Copy, Debug)]
 pub struct LoseAnswer;
 
-/// On a request for a meeting: its address comes later.
+/// Marks a request for a meeting whose address comes later.
 #[derive(Clone, Copy, Debug)]
 pub struct PendingVideo;
 
@@ -304,10 +304,9 @@ pub enum Magic {
     DelayMs(u64),
 }
 
-/// The magic words: `[sandbox:rate-limit]`, `[sandbox:unavailable]`, `[sandbox:forbidden]`, `[sandbox:invalid]` refuse the
-/// write; `[sandbox:slow]` takes three seconds; `[sandbox:lost-answer]` writes and drops the connection. One more is not the
-/// provider's: the sandbox connector crashes when it reads an event, card, todo or message with
-/// `[sandbox:crash]`.
+/// Returns the fault of the magic words: `[sandbox:rate-limit]`, `[sandbox:unavailable]`, `[sandbox:forbidden]`, `[sandbox:invalid]` refuse
+/// the write; `[sandbox:slow]` takes three seconds; `[sandbox:lost-answer]` writes and drops the connection. The sandbox connector, not
+/// this provider, handles `[sandbox:crash]`: it crashes when it reads an event, card, todo or message with it.
 pub fn magic(field: &str, name: &str) -> Option<Magic> {
     let word = name.split_once("[sandbox:")?.1.split_once(']')?.0;
     let refuse = |status: u16| {

@@ -1,8 +1,8 @@
-//! The file that outlives the process: one JSON line per request that changed something, on disk before the answer is sent.
+//! The file that persists the state: one JSON line per request that changed something, on disk before the answer is sent.
 //!
-//! A thread owns the file. It writes all pending lines, syncs once, and reports its position (group commit); an answer waits
-//! until its own line is covered. An incomplete line at the end, after a crash, is dropped on the next start: no client got an
-//! answer for it. When the file has grown past what it describes, it is rewritten as a snapshot beside itself and renamed.
+//! A thread owns the file. It writes all pending lines, syncs once, and reports its position (group commit); an answer waits until its own
+//! line is on disk. An incomplete line at the end, after a crash, is dropped on the next start: no client got an answer for it. When the
+//! file has grown far beyond the state that it describes, a snapshot is written beside it and renamed over it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Seek, Write};
@@ -19,9 +19,9 @@ use crate::older;
 use crate::ops::Op;
 use crate::state::State;
 
-/// Bytes of lines after which the file is rewritten, at least.
+/// Minimum bytes of lines after which the file is rewritten.
 const MIN_REWRITE_BYTES: u64 = 16 << 20;
-/// A line longer than this is not ours.
+/// Maximum bytes of a line.
 const MAX_LINE_BYTES: usize = 128 << 20;
 
 /// First line of the file.
@@ -30,16 +30,16 @@ const MAX_LINE_BYTES: usize = 128 << 20;
 struct Header {
     /// Format of the lines that follow.
     sandbox_journal: u32,
-    /// Part of sync tokens: those of another journal have expired.
+    /// Part of sync tokens; tokens with that of another journal have expired.
     epoch: String,
 }
 
-/// How far the file is on disk.
+/// The state of the file on disk.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Durable {
-    /// Lines, counted from the start of the process.
+    /// Number of lines on disk, since the start of the process.
     pub lines: u64,
-    /// Whether a write failed: nothing more will be acknowledged.
+    /// Whether a write failed: then nothing is acknowledged any more.
     pub broken: bool,
 }
 
@@ -48,7 +48,7 @@ enum JournalWrite {
     Rewrite(Vec<u8>),
 }
 
-/// The sending end. Without a file (tests) everything counts as durable at once.
+/// The sending end. Without a file (tests) everything counts as on disk at once.
 pub struct Journal {
     pub epoch: String,
     sender: Option<mpsc::Sender<JournalWrite>>,
@@ -61,7 +61,7 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// A journal that forgets.
+    /// Creates a journal that stores nothing.
     pub fn in_memory(epoch: String) -> Self {
         let (_, durable) = watch::channel(Durable { lines: u64::MAX, broken: false });
         Journal { epoch, sender: None, writer: None, durable, appended: 0, bytes: 0, snapshot_bytes: 0 }
@@ -89,7 +89,7 @@ impl Journal {
         Ok(Journal { epoch, sender, writer, durable, appended: 0, bytes: size, snapshot_bytes: 0 })
     }
 
-    /// Passes the changes to the writing thread; `position` covers them. Called in the order of the changes.
+    /// Passes changes to the writing thread; `position` then includes them. Must be called in the order of the changes.
     pub fn append(&mut self, ops: &[Op]) -> anyhow::Result<()> {
         let Some(sender) = &self.sender else { return Ok(()) };
         if ops.is_empty() {
@@ -102,7 +102,7 @@ impl Journal {
         sender.send(JournalWrite::Line(line)).context("the sandbox's journal has stopped")
     }
 
-    /// Whether the file has grown so far past its contents that a `rewrite` is due.
+    /// Whether the file has grown so far beyond the state that it should be rewritten.
     pub fn needs_rewrite(&self) -> bool {
         self.sender.is_some() && self.bytes > MIN_REWRITE_BYTES.max(2 * self.snapshot_bytes)
     }
@@ -121,7 +121,7 @@ impl Journal {
         sender.send(JournalWrite::Rewrite(text)).context("the sandbox's journal has stopped")
     }
 
-    /// The position that an answer sent now has to wait for.
+    /// Returns the position that the next answer has to wait for.
     pub fn position(&self) -> (u64, watch::Receiver<Durable>) {
         (self.appended, self.durable.clone())
     }
@@ -132,7 +132,7 @@ impl Journal {
 }
 
 impl Drop for Journal {
-    /// Waits for the thread, at most one sync: afterwards another process can open the file.
+    /// Waits for the thread, at most for one sync, so that another process can then open the file.
     fn drop(&mut self) {
         self.sender = None;
         if let Some(writer) = self.writer.take() {
@@ -148,7 +148,7 @@ fn header(epoch: &str) -> anyhow::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Reads the file into `state` and cuts off an unfinished last line, or begins the file. Returns its epoch.
+/// Reads the file into `state` and cuts off an incomplete last line, or creates the file. Returns its epoch.
 fn replay(path: &Path, new_epoch: String, state: &mut State) -> anyhow::Result<String> {
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
     let mut lines = BufReader::new(&file);
@@ -165,11 +165,11 @@ fn replay(path: &Path, new_epoch: String, state: &mut State) -> anyhow::Result<S
             bail!("{}: line {number} is too long", path.display());
         }
         let what =
-            || format!("{}: line {number} is damaged: move the file away to start anew", path.display());
+            || format!("{}: line {number} is damaged: move the file away to start empty", path.display());
         if epoch.is_none() {
             let header: Header = serde_json::from_slice(&line).with_context(what)?;
             if header.sandbox_journal != 1 {
-                bail!("{} is of a newer format: move it away to start anew", path.display());
+                bail!("{} has a newer format: move it away to start empty", path.display());
             }
             epoch = Some(header.epoch);
         } else {

@@ -53,7 +53,7 @@
 //! | `POST /sandbox/oauth/clients` | registers a client: `{clientId, secret, redirectUris}`, public without a secret |
 //! | `DELETE /sandbox/oauth/grants` | the account withdraws its grants to clients; `GET /sandbox/v1/me` lists them as `clients` |
 //! | `GET POST DELETE /sandbox/faults` | faults on demand, see `faults::Fault` |
-//! | `/sandbox/apps/{application}/…` | each of these paths for one application of the host: faults that are planned there hit its requests alone |
+//! | `/sandbox/apps/{application}/…` | each of these paths for one application of the host, by a secret name that the host has for it: faults that are planned there hit its requests alone |
 //! | `POST /sandbox/reset` | resets the account to its initial data; sync tokens expire |
 //!
 //! * Bodies are JSON, at most 1 MiB (messages: 26 MiB); field names are those of the model. `PATCH` is a merge patch (RFC 7396), except

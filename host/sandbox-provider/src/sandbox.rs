@@ -1,4 +1,4 @@
-//! The running provider: its state behind one lock, the journal, and helpers of every request.
+//! The running provider: its state behind one lock, the journal, and what all requests share.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -37,21 +37,21 @@ pub type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
 pub struct Config {
     /// The host's data directory: the journal is in `sandbox/` in it. None: nothing is stored (tests).
     pub data_dir: Option<PathBuf>,
-    /// The clock. The seeded events lie around the time when an account is created.
+    /// The clock. The seeded events lie around the time at which an account is created.
     pub clock: Clock,
-    /// Ids come from the system's randomness, or repeat with this seed.
+    /// Seed of reproducible ids; none: random ids.
     pub seed: Option<u64>,
     /// Lifetime of a sync token, in milliseconds.
     pub sync_token_ms: i64,
-    /// The provider's own origin, for example `http://127.0.0.1:8080`: the issuer of its authorization server is below it. None:
-    /// taken from each request (`Host`).
+    /// The provider's own origin, for example `http://127.0.0.1:8080`: its authorization server's issuer is below it. None: taken from each
+    /// request (`Host`).
     pub address: Option<String>,
     /// The host's address for browsers, if that differs: the host's own client may redirect its users there.
     pub public_address: Option<String>,
 }
 
 impl Config {
-    /// Returns settings without files, with system randomness and tokens of seven days.
+    /// Returns settings without files, with random ids and sync tokens that last seven days.
     pub fn new(clock: Clock) -> Self {
         let (address, public_address) = (None, None);
         Config { data_dir: None, clock, seed: None, sync_token_ms: SYNC_TOKEN_MS, address, public_address }
@@ -85,8 +85,8 @@ pub(crate) struct Store {
 }
 
 impl Sandbox {
-    /// Reads the journal, or begins one. Fails when the data directory cannot be written, is in use by another process, or has a
-    /// damaged journal.
+    /// Opens the journal, or creates one. Fails if the data directory cannot be written, is in use by another process, or has a damaged
+    /// journal.
     pub fn new(config: Config) -> anyhow::Result<Self> {
         let ids = Ids { seed: config.seed, next: AtomicU64::new(0) };
         let mut state = State::default();
@@ -96,7 +96,7 @@ impl Sandbox {
             Some(dir) => Journal::open(&dir.join("sandbox"), epoch, &mut state)?,
             None => Journal::in_memory(epoch),
         };
-        // A seeded run that continues after a restart must not repeat its ids.
+        // After a restart, a seeded run must not repeat its ids.
         ids.next.store(state.seq << 8, Ordering::Relaxed);
         Ok(Sandbox(Arc::new(Inner {
             store: Mutex::new(Store { state, journal }),
@@ -114,7 +114,7 @@ impl Sandbox {
         })))
     }
 
-    /// Threads for the parsing of large messages, with a share for each account.
+    /// The threads that parse large messages, with a share for each account.
     pub(crate) fn compute(&self) -> &Compute {
         &self.0.compute
     }
@@ -165,8 +165,8 @@ impl Sandbox {
         self.0.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs `act` on the state and waits until everything that it read is durable: a sync token for a change that a crash undoes
-    /// would later skip the change that takes its number.
+    /// Runs `act` on the state and waits until everything that it read is on disk: after a crash, a sync token for a lost change would skip
+    /// the change that takes its number.
     pub(crate) async fn read<T>(&self, act: impl FnOnce(&State) -> Result<T, Problem>) -> Result<T, Problem> {
         let (result, position) = {
             let store = self.store();
@@ -176,8 +176,8 @@ impl Sandbox {
         result
     }
 
-    /// Runs `act` and waits until its changes are on disk. `act` decides before it changes anything: after a refusal the
-    /// state is as before.
+    /// Runs `act` and waits until its changes are on disk. `act` must decide before it changes anything, so that a refusal leaves the state
+    /// as it was.
     pub(crate) async fn write<T>(
         &self,
         act: impl FnOnce(&mut State) -> Result<T, Problem>,
@@ -199,7 +199,7 @@ impl Sandbox {
             }
             (result, journal.position(), notices)
         };
-        // Before the first wait: a client that disconnects then does not cancel the notifications.
+        // Before the first wait: a client that disconnects during the wait must not cancel the notifications.
         self.notify(&notices, &position);
         durable(position).await?;
         result
@@ -215,7 +215,7 @@ fn broken_problem() -> Problem {
     Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "the sandbox cannot write to its disk")
 }
 
-/// A line of the journal, and how far the journal is on disk.
+/// The line of the journal to wait for, and the state of the file on disk.
 type Position = (u64, tokio::sync::watch::Receiver<Durable>);
 
 async fn durable((line, mut durable): Position) -> Result<(), Problem> {
@@ -228,7 +228,7 @@ async fn durable((line, mut durable): Position) -> Result<(), Problem> {
     if reached.broken { Err(broken_problem()) } else { Ok(()) }
 }
 
-/// Makes ids: from the system's randomness, or the same ones for the same seed.
+/// Generates ids: random, or reproducible from a seed.
 struct Ids {
     seed: Option<u64>,
     next: AtomicU64,

@@ -1,5 +1,5 @@
-//! The provider's whole state, in memory. Live requests and the journal's replay go through the same `apply`, so a restart leads
-//! to the acknowledged state.
+//! The provider's whole state, in memory. Live requests and the journal's replay share one `apply`, so that a restart restores the
+//! acknowledged state.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,23 +17,23 @@ use crate::push::watches::Watches;
 use crate::record::{Account, Folder, Head, Record, Slot};
 use crate::tasks::Todo;
 
-/// Records of one account at most, including tombstones.
+/// Maximum records of one account, including tombstones.
 pub const MAX_RECORDS_PER_ACCOUNT: usize = 100_000;
-/// Records of all accounts together.
+/// Maximum records of all accounts together.
 const MAX_RECORDS: usize = 400_000;
-/// Their JSON and the bytes of messages, for one account and for all.
+/// Maximum bytes of their JSON and of messages, for one account and for all.
 const MAX_BYTES_PER_ACCOUNT: usize = 192 << 20;
 const MAX_BYTES: usize = 512 << 20;
-/// Accounts.
+/// Maximum accounts.
 pub const MAX_ACCOUNTS: usize = 1_000;
-/// Folders of one kind in one account.
+/// Maximum folders of one kind in one account.
 pub const MAX_FOLDERS: usize = 100;
-/// Stored results of one account.
+/// Maximum stored results of one account.
 const MAX_RECEIPTS: usize = 2_000;
-/// Deleted records that one folder stores; when older ones are dropped, the sync tokens before them expire.
+/// Maximum tombstones of one folder; when older ones are dropped, the sync tokens before them expire.
 const MAX_TOMBSTONES: usize = 2_000;
 
-/// All accounts, and the changes of the running request that the journal has not got yet.
+/// All accounts, and the changes of the current request that are not yet in the journal.
 #[derive(Debug, Default)]
 pub struct State {
     pub accounts: BTreeMap<String, Account>,
@@ -41,7 +41,7 @@ pub struct State {
     pub grants: Grants,
     /// The accounts' watches. A reset of an account keeps them.
     pub watches: Watches,
-    /// Counts changes over all accounts; etags and sync tokens are made of it.
+    /// Number of changes over all accounts, from which etags and sync tokens are made.
     pub seq: u64,
     pending: Vec<Op>,
 }
@@ -56,7 +56,7 @@ impl State {
         R::folders(self.accounts.get(mail)?).get(id)
     }
 
-    /// Applies a change and adds it to the journal's pending ones.
+    /// Applies a change and adds it to the pending changes for the journal.
     pub fn commit(&mut self, op: Op) {
         self.pending.push(op.clone());
         self.apply(op);
@@ -131,7 +131,7 @@ impl State {
             && all_bytes < MAX_BYTES
     }
 
-    /// Applies a change. One that names something unknown is ignored: the journal is written by `commit`, which never makes such.
+    /// Applies a change. One that names something unknown is ignored; `commit` never writes such a change to the journal.
     pub fn apply(&mut self, op: Op) {
         match op {
             Op::Account { mail, name, zone } => {
@@ -252,7 +252,7 @@ impl State {
         R::folders_mut(self.accounts.get_mut(mail)?).get_mut(id)
     }
 
-    /// The changes that build this state from nothing: the first lines of a rewritten journal.
+    /// The changes that build this state from an empty one: the first lines of a rewritten journal.
     pub fn snapshot(&self) -> impl Iterator<Item = Op> + '_ {
         let accounts = self.accounts.values().flat_map(|a| {
             let account = Op::Account { mail: a.mail.clone(), name: a.name.clone(), zone: a.zone.clone() };

@@ -6,8 +6,8 @@ use crate::oracle::Slot;
 use crate::rules::{Assignment, HostTimes, Question, Role, Rules, Strategy};
 
 /// Returns the hosts of a meeting in this slot, the organizer first; for a seat, those of its meeting. They are all hosts of the slot
-/// outside the rotation, and one of the rotation: one of `keep` if any of them is free, else the next in turn. Hosts in `keep` come
-/// first, in their order, so that a moved meeting keeps its organizer if possible.
+/// outside the rotation, and one of the rotation: one of `keep` if any is free, else the next in turn. Hosts in `keep` come first, in their
+/// order, so that a rescheduled meeting keeps its organizer if possible.
 pub fn choose(question: &Question, slot: &Slot, keep: &[String]) -> Vec<String> {
     if let Some(joined) = &slot.joins {
         let meeting = question.meetings.iter().find(|m| m.meeting == *joined);
@@ -26,7 +26,7 @@ pub fn choose(question: &Question, slot: &Slot, keep: &[String]) -> Vec<String> 
     hosts.into_iter().map(|host| host.id.clone()).collect()
 }
 
-/// Returns the rotation hosts that can be chosen, in order of their turn, as indices into the question's hosts.
+/// Returns the rotation hosts that can be chosen, in turn order, as indices into the question's hosts.
 pub fn turns(question: &Question) -> Vec<usize> {
     let rules = &question.rules;
     let has_share = |host: &HostTimes| rules.strategy != Strategy::Weighted || host.weight > 0;
@@ -43,7 +43,7 @@ fn order(rules: &Rules, a: &HostTimes, b: &HostTimes) -> Ordering {
     let first = if rules.assignment == Assignment::Priority { by_priority } else { Ordering::Equal };
     let by_strategy = match rules.strategy {
         Strategy::LeastLoaded => a.load.cmp(&b.load),
-        // (load + 1) / weight, without a division.
+        // Compares (load + 1) / weight without a division.
         Strategy::Weighted => {
             let share =
                 |of: &HostTimes, other: &HostTimes| (u64::from(of.load) + 1) * u64::from(other.weight);

@@ -6,23 +6,23 @@ use crate::interval::Interval;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Grid {
     pub at: Interval,
-    /// Not after the start of `at`.
+    /// At or before the start of `at`.
     pub origin: i64,
 }
 
 impl From<Interval> for Grid {
-    /// The grid of a window, which begins with it.
+    /// Returns the grid of a window, which begins at its start.
     fn from(window: Interval) -> Self {
         Grid { at: window, origin: window.start }
     }
 }
 
-/// The points of some grids, requested in ascending order.
+/// The points of several grids, for lookups in ascending order.
 #[derive(Clone, Debug)]
 pub struct Points<'a> {
     grid: &'a [Grid],
     step_ms: i64,
-    /// The index of the first grid that later lookups still need: lookups only move forward.
+    /// Index of the first grid that later lookups still need.
     first: usize,
 }
 

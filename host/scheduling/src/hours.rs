@@ -1,5 +1,5 @@
-//! Open hours: wall-clock windows of weekdays in a zone, resolved on each local date by itself. A local time that the clocks skip is
-//! moved forward by the gap; of a repeated one the first counts (RFC 5545 §3.3.5; jiff's "compatible").
+//! Open hours: local times on weekdays in a zone, resolved for each local date by itself. A local time that the clocks skip is moved
+//! forward by the gap; of a repeated one the first counts (RFC 5545 §3.3.5; jiff's "compatible").
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::interval::{Interval, Intervals};
 
 const DAY_MINUTES: i16 = 24 * 60;
 
-/// A fault in open hours.
+/// An error in open hours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The field inside the row, such as `days[0]`.
@@ -30,7 +30,7 @@ pub enum FaultKind {
     TimeZone,
 }
 
-/// A zone with its name, by which zones are compared.
+/// A time zone with its name. Zones are compared by name.
 #[derive(Clone, Debug)]
 pub struct Zone {
     pub name: String,
@@ -40,7 +40,7 @@ pub struct Zone {
 impl Zone {
     /// Returns the zone of an IANA name, with the name's spelling in the tz database: `asia/kolkata` is `Asia/Kolkata`.
     pub fn named(name: &str) -> Option<Zone> {
-        // jiff has its own meanings for "" and paths; an IANA name is ASCII without blanks.
+        // jiff accepts "" and paths with meanings of its own; an IANA name is ASCII without blanks.
         let is_name =
             !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"/_+-".contains(&b));
         let rules = is_name.then(|| recurrence::iana_zone(name).ok()).flatten()?;
@@ -52,7 +52,7 @@ impl Zone {
         Zone { name: "UTC".to_owned(), rules: TimeZone::UTC }
     }
 
-    /// Returns the instant of a local time in milliseconds; none beyond jiff's range of years.
+    /// Returns the instant of a local time, ms since 1970; none outside jiff's range of years.
     pub fn instant_ms(&self, date: Date, minutes: i16) -> Option<i64> {
         let date = date.checked_add(Span::new().days(minutes / DAY_MINUTES)).ok()?;
         let minutes = minutes % DAY_MINUTES;
@@ -61,7 +61,7 @@ impl Zone {
         Some(resolved.as_millisecond())
     }
 
-    /// Whether the date exists. Apia went from 29 December 2011 to the 31st.
+    /// Whether the date exists in the zone. In Apia, 29 December 2011 was followed by the 31st.
     pub fn has_date(&self, date: Date) -> bool {
         let next = date.tomorrow().ok().and_then(|next| self.instant_ms(next, 0));
         self.instant_ms(date, 0).zip(next).is_some_and(|(start, end)| start < end)
@@ -77,7 +77,7 @@ impl Zone {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Minutes {
     pub start: i16,
-    /// After `start`; beyond 24:00 it is a time of the next day.
+    /// After `start`; beyond 24:00 a time of the next day.
     pub end: i16,
 }
 
@@ -98,7 +98,7 @@ impl Minutes {
     }
 }
 
-/// One row of open hours.
+/// A row of open hours.
 #[derive(Clone, Debug)]
 pub struct Hours {
     /// Monday first.
@@ -109,7 +109,7 @@ pub struct Hours {
 }
 
 impl Hours {
-    /// Every day from midnight to midnight.
+    /// Returns hours that are open every day from midnight to midnight.
     pub fn whole_days(zone: Zone) -> Hours {
         let minutes = Minutes { start: 0, end: DAY_MINUTES };
         Hours { days: [true; 7], minutes, zone, exdates: BTreeSet::new() }
@@ -123,7 +123,7 @@ impl Hours {
             Some(name) => Zone::named(name).ok_or_else(|| Fault {
                 field: "timeZone".into(),
                 kind: FaultKind::TimeZone,
-                message: format!("{name:?} is no IANA time zone, such as Europe/Berlin"),
+                message: format!("{name:?} is not an IANA time zone, such as Europe/Berlin"),
             })?,
         };
         let minutes = Minutes::read(&row.start, &row.end)?;
@@ -138,13 +138,13 @@ impl Hours {
         }
         let start = self.zone.instant_ms(date, self.minutes.start)?;
         let end = self.zone.instant_ms(date, self.minutes.end)?;
-        // A window that lies half in a gap can end before it begins: it does not exist on that day.
+        // A window that is partly in a gap can end before it begins: then it does not exist on that day.
         Some(Interval::new(start, end)).filter(|w| !w.is_empty())
     }
 }
 
-/// The windows of some hours that overlap `range`, whole, sorted by their start. Windows that begin on one local date and
-/// overlap or touch are one window; those of different dates stay apart, so that each day's grid begins on that day.
+/// Returns the uncut windows that overlap `range`, sorted by start. Windows that begin on the same local date and overlap or touch are
+/// merged; those of different dates stay separate, so that the grid of each day begins on that day.
 pub fn windows(hours: &[Hours], range: Interval) -> Vec<Interval> {
     let mut out = Vec::new();
     for (i, first) in hours.iter().enumerate() {
@@ -153,7 +153,7 @@ pub fn windows(hours: &[Hours], range: Interval) -> Vec<Interval> {
             continue;
         }
         let of_zone: Vec<&Hours> = hours.iter().filter(is_same_zone).collect();
-        // A window lasts 24 hours at most, and an hour more when the clocks are set back.
+        // A window lasts at most 24 hours, plus an hour when the clocks are set back.
         let mut date = first.zone.date(range.start).saturating_sub(2.days());
         let last = first.zone.date(range.end);
         while date <= last {
@@ -172,7 +172,7 @@ fn invalid(field: impl Into<String>, message: String) -> Fault {
     Fault { field: field.into(), kind: FaultKind::Invalid, message }
 }
 
-/// `HH:MM` as minutes after midnight, up to `24:00`.
+/// Parses `HH:MM`, up to `24:00`, to minutes after midnight.
 fn minute(text: &str, field: &str) -> Result<i16, Fault> {
     if text.is_empty() {
         return Err(Fault {
@@ -187,11 +187,11 @@ fn minute(text: &str, field: &str) -> Result<i16, Fault> {
     let parsed = text.split_once(':').and_then(|(h, m)| Some((digits(h)?.ok()?, digits(m)?.ok()?)));
     match parsed {
         Some((hour, minute)) if minute < 60 && hour * 60 + minute <= DAY_MINUTES => Ok(hour * 60 + minute),
-        _ => Err(invalid(field, format!("{text:?} is no local time from 00:00 to 24:00, such as 09:30"))),
+        _ => Err(invalid(field, format!("{text:?} is not a local time from 00:00 to 24:00, such as 09:30"))),
     }
 }
 
-/// ISO weekdays, 1 (Monday) to 7; Monday first in the answer.
+/// Parses ISO weekdays, 1 (Monday) to 7; the result has Monday first.
 pub(crate) fn days(numbers: &[i64]) -> Result<[bool; 7], Fault> {
     if numbers.is_empty() {
         let message = "days is required, for example [1, 2, 3, 4, 5]".into();
@@ -205,7 +205,7 @@ pub(crate) fn days(numbers: &[i64]) -> Result<[bool; 7], Fault> {
             None => {
                 return Err(invalid(
                     format!("days[{i}]"),
-                    format!("{number} is no weekday from 1 (Monday) to 7"),
+                    format!("{number} is not a weekday from 1 (Monday) to 7"),
                 ));
             }
         }
@@ -213,7 +213,7 @@ pub(crate) fn days(numbers: &[i64]) -> Result<[bool; 7], Fault> {
     Ok(days)
 }
 
-/// `YYYY-MM-DD`.
+/// Parses `YYYY-MM-DD`.
 pub(crate) fn date(text: &str) -> Option<Date> {
     (text.len() == 10).then(|| text.parse().ok()).flatten()
 }
@@ -224,7 +224,7 @@ fn exdates(texts: &[String]) -> Result<BTreeSet<Date>, Fault> {
     }
     let read = |(i, text): (usize, &String)| {
         date(text).ok_or_else(|| {
-            invalid(format!("exdates[{i}]"), format!("{text:?} is no date, such as 2026-12-24"))
+            invalid(format!("exdates[{i}]"), format!("{text:?} is not a date, such as 2026-12-24"))
         })
     };
     texts.iter().enumerate().map(read).collect()

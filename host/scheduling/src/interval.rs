@@ -1,4 +1,4 @@
-//! Half-open stretches of time in milliseconds since 1970, and sets of them with union, intersection and difference.
+//! Half-open intervals of time in milliseconds since 1970, and sets of them with union, intersection and difference.
 
 /// A time range from `start` (inclusive) to `end` (exclusive). Empty if `end` is not after `start`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,12 +16,12 @@ impl Interval {
         self.end <= self.start
     }
 
-    /// Its length in milliseconds; 0 where it is empty.
+    /// The length in milliseconds; 0 if empty.
     pub fn len_ms(self) -> i64 {
         self.end.saturating_sub(self.start).max(0)
     }
 
-    /// Whether they share an instant. Two that only touch do not.
+    /// Whether both share an instant. Intervals that only touch do not.
     pub fn overlaps(self, other: Interval) -> bool {
         !self.is_empty() && !other.is_empty() && self.start < other.end && other.start < self.end
     }
@@ -36,7 +36,7 @@ impl Interval {
         Interval::new(self.start.max(to.start), self.end.min(to.end))
     }
 
-    /// Returns the interval extended by these times.
+    /// Returns the interval extended by these times on both sides.
     pub fn widen(self, before_ms: i64, after_ms: i64) -> Interval {
         Interval::new(self.start.saturating_sub(before_ms), self.end.saturating_add(after_ms))
     }
@@ -80,7 +80,7 @@ impl Intervals {
         self.0.is_empty()
     }
 
-    /// The length of all of them together in milliseconds.
+    /// The total length in milliseconds.
     pub fn len_ms(&self) -> i64 {
         self.iter().fold(0, |sum: i64, i| sum.saturating_add(i.len_ms()))
     }
@@ -104,7 +104,7 @@ impl Intervals {
             if !both.is_empty() {
                 out.push(both);
             }
-            // The interval that ends first overlaps no further one.
+            // The interval that ends first overlaps no further ones.
             if x.end <= y.end {
                 a += 1;
             } else {

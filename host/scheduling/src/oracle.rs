@@ -1,5 +1,5 @@
-//! The decision which starts can be booked. The list of slots and the check of a booking use the same function on the same data, so
-//! exactly the offered slots can be booked.
+//! Decides which starts can be booked. The slot list and the check of a booking use the same function on the same data, so exactly the
+//! listed slots can be booked.
 
 use crate::grid::{Grid, Points};
 use crate::interval::{Interval, Intervals};
@@ -11,10 +11,10 @@ use crate::week_plan::WeekPlan;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slot {
     pub at: Interval,
-    /// Indices into the question's hosts, ascending. For a new meeting: every required host, and all free hosts of the rotation, of
-    /// whom one is chosen. For a seat in a meeting: the meeting's hosts. Optional hosts are never included.
+    /// Indices into the question's hosts, ascending. For a new meeting: all required hosts, and all free hosts of the rotation, one of whom
+    /// is then chosen. For a seat in a meeting: the meeting's hosts. Optional hosts are never included.
     pub hosts: Vec<u16>,
-    /// Seats that are free; 1 or more.
+    /// Free seats; 1 or more.
     pub seats_left: u32,
     /// The meeting that has the free seat; none: a new meeting.
     pub joins: Option<String>,
@@ -25,20 +25,20 @@ pub struct Slot {
 pub enum Refusal {
     /// In a window, but not on its grid.
     OffGrid,
-    /// Before the end of the notice time.
+    /// Before the end of the minimum notice.
     TooSoon,
-    /// The date is not in the booking window, or lies outside the range of the question.
+    /// The date is outside the booking window or the question's range.
     OutsideWindow,
-    /// Outside the hours of a host who has to attend.
+    /// Outside the open hours of a host who must attend.
     Closed,
-    /// A host who has to attend is busy at that time.
+    /// A host who must attend is busy at that time.
     Taken,
     LimitReached(LimitKind),
-    /// Only hosts with unknown busy times are in the way.
+    /// Only hosts with unknown busy times prevent it.
     Unknown(Vec<String>),
 }
 
-/// Answers one question. Its construction takes time linear in hosts, windows and busy times.
+/// Answers one question. Construction takes time linear in hosts, windows and busy times.
 #[derive(Debug)]
 pub struct Oracle<'q> {
     question: &'q Question,
@@ -51,12 +51,12 @@ pub struct Oracle<'q> {
     joinable: Vec<&'q BookedMeeting>,
 }
 
-/// The part that a host has in meetings.
+/// The role of a host in meetings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Duty {
     /// Required in every meeting.
     Needed,
-    /// One of the candidates is in every meeting.
+    /// Each meeting has one of the candidates.
     Candidate,
     /// Never required.
     Nothing,
@@ -69,11 +69,11 @@ struct Starts {
     /// The host's busy times are unknown, which counts as busy.
     is_unknown: bool,
     open: Intervals,
-    /// Every instant in them is a start at which the whole meeting is open and not in the way of another; sorted.
+    /// Allowed starts, sorted: the whole meeting is open and overlaps nothing else.
     allowed: Vec<Interval>,
 }
 
-/// A refusal whose exact reason is computed only on request, because that takes time.
+/// A refusal whose exact reason is computed only on request, because that is slow.
 enum No {
     Refusal(Refusal),
     Hosts,
@@ -113,7 +113,7 @@ impl<'q> Oracle<'q> {
         }
     }
 
-    /// Returns the first slots at or after `from_ms`, in order of time, `limit` at most.
+    /// Returns the first slots at or after `from_ms`, by time, at most `limit`.
     pub fn slots(&self, from_ms: i64, limit: usize) -> Vec<Slot> {
         let Interval { start, end } = self.question.range;
         let mut points = self.points();
@@ -130,7 +130,7 @@ impl<'q> Oracle<'q> {
         out
     }
 
-    /// Returns the slot that begins at an instant, or the reason why there is none.
+    /// Returns the slot that begins at an instant, or the reason why none does.
     pub fn at(&self, start_ms: i64) -> Result<Slot, Refusal> {
         let range = self.question.range;
         if !(range.start..range.end).contains(&start_ms) {
@@ -151,8 +151,8 @@ impl<'q> Oracle<'q> {
         Points::new(&self.grid, self.question.rules.step_ms)
     }
 
-    /// Decides about a point of the grid. `nexts` has for each host the number of allowed starts that have passed; it only grows, so a
-    /// caller with ascending starts visits each of them once.
+    /// Decides on a point of the grid. `nexts` has, for each host, the index of the next allowed start; it only grows, so a caller with
+    /// ascending starts visits each of them once.
     fn evaluate(&self, start: i64, nexts: &mut [usize]) -> Result<Slot, No> {
         let Question { rules, invitee_active, .. } = self.question;
         let at = Interval::new(start, start.saturating_add(rules.duration_ms));
@@ -165,7 +165,7 @@ impl<'q> Oracle<'q> {
         if invitee_active.zip(rules.limits.active_per_invitee).is_some_and(|(has, most)| has >= most) {
             return Err(No::Refusal(Refusal::LimitReached(LimitKind::ActivePerInvitee)));
         }
-        // A seat takes no host's time and adds no meeting: the meeting exists, and was counted.
+        // A seat in an existing meeting takes no host's time, and the meeting is already counted.
         if let Some(meeting) = self.with_a_seat(at) {
             return Ok(self.seat(meeting, at));
         }
@@ -176,7 +176,7 @@ impl<'q> Oracle<'q> {
         Ok(Slot { at, hosts, seats_left: rules.seats.max(1), joins: None })
     }
 
-    /// Returns the hosts that are free at `start`, or none if they are not enough.
+    /// Returns the hosts that are free at `start`; none if they are too few.
     fn free_hosts(&self, start: i64, nexts: &mut [usize]) -> Option<Vec<u16>> {
         let rotates = rotates(&self.question.rules);
         let mut is_enough = false;
@@ -200,7 +200,7 @@ impl<'q> Oracle<'q> {
         is_enough.then_some(free)
     }
 
-    /// Returns the meeting at exactly this time whose seats are filled first.
+    /// Returns the meeting at exactly this time whose free seats are assigned first.
     fn with_a_seat(&self, at: Interval) -> Option<&'q BookedMeeting> {
         let first = self.joinable.partition_point(|meeting| meeting.core.start < at.start);
         let then = self.joinable[first..].iter().take_while(|meeting| meeting.core.start == at.start);
@@ -259,8 +259,8 @@ impl Starts {
     fn for_host(question: &Question, host: &HostTimes, windows: &[Interval]) -> Starts {
         let rules = &question.rules;
         let open: Intervals = windows.iter().copied().collect();
-        // A meeting padded by its buffers meets a busy time exactly when the bare meeting meets that busy time padded the other
-        // way round. Another meeting of ours has buffers as well, which the bare meeting must not meet.
+        // A meeting padded by its buffers overlaps a busy time exactly if the bare meeting overlaps the busy time padded the other way
+        // round. Other meetings of Switchboard have buffers of their own, which the bare meeting must not overlap.
         let away = |other: Interval| other.widen(rules.buffer_after_ms, rules.buffer_before_ms);
         let busy = host.busy.iter().flat_map(Intervals::iter).map(away);
         let others = host.reserved.iter().filter(|r| question.moved.as_ref() != Some(&r.meeting));
@@ -282,8 +282,7 @@ fn rotates(rules: &Rules) -> bool {
     matches!(rules.assignment, Assignment::RoundRobin | Assignment::Priority)
 }
 
-/// Returns whether the host can ever be in a meeting. The windows of these hosts make the grid, so that it does not depend on the
-/// requested hosts.
+/// Whether the host can be in a meeting at all. The windows of such hosts make the grid, so that it does not depend on the requested hosts.
 fn serves(rules: &Rules, host: &HostTimes) -> bool {
     match host.role {
         Role::Optional => false,
@@ -314,7 +313,7 @@ fn is_listed(question: &Question, host: &str) -> bool {
 }
 
 fn seats_left(rules: &Rules, meeting: &BookedMeeting) -> u32 {
-    // A meeting keeps the seats that it was made with; an event type that has fewer now gives no more of them.
+    // A meeting keeps the seats that it was created with; if the event type has fewer by now, fewer can be booked.
     rules.seats.min(meeting.seats).saturating_sub(meeting.seats_taken)
 }
 

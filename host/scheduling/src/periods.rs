@@ -1,4 +1,4 @@
-//! Local days of a question, each with the rules that depend on its date: whether it lies in the booking window, and which limit is
+//! Local days of a question, each with the rules that depend on its date: whether the booking window includes it, and which limit is
 //! reached.
 
 use std::collections::BTreeMap;
@@ -14,9 +14,9 @@ const MINUTE_MS: i64 = 60_000;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Day {
     start_ms: i64,
-    /// Its date lies in the booking window.
+    /// Whether its date is in the booking window.
     pub is_bookable: bool,
-    /// A limit that another meeting on this day would exceed.
+    /// The limit that another meeting on this day would exceed.
     pub full: Option<LimitKind>,
 }
 
@@ -33,7 +33,7 @@ impl Days {
         let mut date = rules.zone.date(range.start);
         let end = rules.zone.date(range.end);
         while date <= end {
-            // A date that the zone skipped begins together with the next one, which follows it in the list.
+            // A date that the zone skips begins at the same instant as the next one, which follows it in the list.
             let start_ms = rules.zone.instant_ms(date, 0).unwrap_or(i64::MIN);
             let is_bookable = (first..=last).contains(&date);
             days.push(Day { start_ms, is_bookable, full: counts.full(date, rules) });
@@ -62,7 +62,7 @@ fn bookable(rules: &Rules, now_ms: i64) -> (Date, Date) {
 }
 
 fn later(date: Date, days: i64) -> Date {
-    // jiff's spans end at 7,304,484 days, beyond its last date.
+    // jiff's spans end at 7,304,484 days, which is beyond its last date.
     Span::new().try_days(days).map_or(Date::MAX, |days| date.saturating_add(days))
 }
 
@@ -71,7 +71,7 @@ fn business_days_later(date: Date, days: i64) -> Date {
     if days <= 0 {
         return date;
     }
-    // From a weekend, days are counted as from the Friday before.
+    // A count that begins on a weekend begins on the Friday before.
     let from = match date.weekday() {
         Weekday::Saturday => date.saturating_sub(1.day()),
         Weekday::Sunday => date.saturating_sub(2.days()),
@@ -81,7 +81,7 @@ fn business_days_later(date: Date, days: i64) -> Date {
     later(from, days.saturating_add(weekends.saturating_mul(2)))
 }
 
-/// Meetings, or milliseconds of meetings, by kind of limit and the first date of the period.
+/// Number of meetings, or their milliseconds, by kind of limit and first date of the period.
 struct Counts(BTreeMap<(LimitKind, Date), i64>);
 
 impl Counts {
@@ -102,7 +102,7 @@ impl Counts {
         Counts(counts)
     }
 
-    /// Returns a limit that another meeting on this date would exceed.
+    /// Returns the limit that another meeting on this date would exceed.
     fn full(&self, date: Date, rules: &Rules) -> Option<LimitKind> {
         let is_full = |(kind, limit): &(LimitKind, u32)| {
             let count = self.0.get(&(*kind, first_date(*kind, date))).copied().unwrap_or(0);

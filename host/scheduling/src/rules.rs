@@ -10,22 +10,22 @@ use crate::hours::{Fault, FaultKind, Zone, date};
 use crate::interval::{Interval, Intervals};
 use crate::week_plan::WeekPlan;
 
-/// All input of an answer. The same question always has the same answer.
+/// The complete input of one decision. The same question always has the same answer.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// The range in which slots may begin. A start outside is refused: calendars were not read there.
+    /// The range in which slots may begin. A start outside is refused: calendars were not read for it.
     pub range: Interval,
     pub now_ms: i64,
     pub rules: Rules,
     /// Hosts of the event type, each once.
     pub hosts: Vec<HostTimes>,
-    /// Meetings of this event type: those in `range`, and those in every period that a limit counts.
+    /// Meetings of this event type: those in `range`, and those in each period that a limit counts.
     pub meetings: Vec<BookedMeeting>,
-    /// Upcoming bookings of the invitee; none: no booking is being made, so that limit is not checked.
+    /// Upcoming bookings of the invitee; none: slots are only listed, and the limit is not checked.
     pub invitee_active: Option<u32>,
-    /// The meeting that is being moved: it is ignored. Only set if the booking has the meeting for itself.
+    /// The meeting that is rescheduled, which is ignored. Only set if no other booking shares the meeting.
     pub moved: Option<String>,
-    /// The only hosts that may be chosen from the rotation. Required hosts are in every meeting, listed or not.
+    /// The only hosts that the rotation may choose. Required hosts are in every meeting, listed or not.
     pub only_hosts: Option<Vec<String>>,
 }
 
@@ -34,14 +34,14 @@ pub struct Question {
 pub struct Rules {
     /// More than 0.
     pub duration_ms: i64,
-    /// From one point of the grid to the next; more than 0.
+    /// Distance between two points of the grid; more than 0.
     pub step_ms: i64,
     /// From the start of a window to the first point of its grid.
     pub offset_ms: i64,
-    /// Kept free of other meetings and of busy times; need not be open.
+    /// Time kept free of other meetings and of busy times; need not be open.
     pub buffer_before_ms: i64,
     pub buffer_after_ms: i64,
-    /// From now to the first start that can be booked.
+    /// Minimum notice: from now to the first bookable start.
     pub notice_ms: i64,
     pub window: Window,
     pub limits: Limits,
@@ -52,20 +52,20 @@ pub struct Rules {
     pub strategy: Strategy,
     /// The zone in which days, weeks, months and years are counted.
     pub zone: Zone,
-    /// Hours of hosts that have none of their own. A host without any is never open.
+    /// Open hours of hosts without a plan of their own. A host without either is never open.
     pub plan: Option<WeekPlan>,
-    /// A host with unknown busy times counts as free but for reserved meetings; otherwise as never free.
+    /// Whether a host with unknown busy times is free except for reserved meetings; otherwise never free.
     pub unknown_is_free: bool,
 }
 
-/// The dates that can be booked, by the local date of the start.
+/// The bookable dates, by the local date of the start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Window {
     Unlimited,
     /// Up to this number of days after today.
     Rolling {
         days: i64,
-        /// Only Monday to Friday are counted; weekends before the last day can be booked too.
+        /// Whether only Monday to Friday are counted; weekends before the last day can be booked too.
         business_days: bool,
     },
     /// From one date to another, both inclusive; none: no limit on that side.
@@ -76,7 +76,7 @@ pub enum Window {
 }
 
 impl Window {
-    /// Reads the window of an event type. A fault names the field inside it.
+    /// Parses the booking window of an event type. A fault names the field inside it.
     pub fn read(window: &BookingWindow) -> Result<Window, Fault> {
         match window.kind {
             BookingWindowKind::Unlimited => Ok(Window::Unlimited),
@@ -115,7 +115,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Reads the limits of an event type. A fault names the field inside them.
+    /// Parses the limits of an event type. A fault names the field inside them.
     pub fn read(limits: &BookingLimits) -> Result<Limits, Fault> {
         Ok(Limits {
             per_day: limit("perDay", limits.per_day)?,
@@ -145,18 +145,18 @@ pub struct HostTimes {
     /// The host's connection.
     pub id: String,
     pub role: Role,
-    /// Smaller first.
+    /// Smaller numbers are chosen first.
     pub priority: i64,
-    /// The share of the rotation; 0 is never chosen if the strategy is weighted.
+    /// Relative share of the rotation; a host with 0 is never chosen by the weighted strategy.
     pub weight: u32,
-    /// None: the event type's.
+    /// Open hours; none: the event type's.
     pub plan: Option<WeekPlan>,
-    /// Busy times from the host's calendars, without meetings that `reserved` has; none: unknown. They reach beyond the range by
-    /// the duration and the buffers.
+    /// Busy times from the host's calendars, without meetings in `reserved`; none: unknown. They extend beyond the range by the duration
+    /// and the buffers.
     pub busy: Option<Intervals>,
     /// Meetings of any event type that reserve the host's time.
     pub reserved: Vec<HostReservation>,
-    /// Meetings of this event type assigned to the host in the period that is balanced.
+    /// Meetings of this event type assigned to the host in the period over which the rotation balances.
     pub load: u32,
     /// The time of the host's last assignment; 0: never.
     pub last_assigned_ms: i64,
@@ -166,9 +166,9 @@ pub struct HostTimes {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostReservation {
     pub meeting: String,
-    /// The meeting itself.
+    /// The meeting without buffers.
     pub core: Interval,
-    /// With its own buffers.
+    /// The meeting with its own buffers.
     pub padded: Interval,
 }
 
@@ -189,7 +189,7 @@ fn invalid(field: &str, message: String) -> Fault {
 
 fn range_date(field: &str, text: Option<&str>) -> Result<Option<Date>, Fault> {
     let read = |text: &str| {
-        date(text).ok_or_else(|| invalid(field, format!("{text:?} is no date, such as 2026-12-24")))
+        date(text).ok_or_else(|| invalid(field, format!("{text:?} is not a date, such as 2026-12-24")))
     };
     text.map(read).transpose()
 }

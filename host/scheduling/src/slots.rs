@@ -6,12 +6,12 @@ use crate::interval::{Interval, Intervals};
 /// A search for meeting times. All times are milliseconds.
 #[derive(Clone, Debug)]
 pub struct Search {
-    /// Periods in which a meeting may lie.
+    /// Periods in which a meeting must lie.
     pub periods: Intervals,
     pub duration_ms: i64,
-    /// From one point of the grid to the next.
+    /// Distance between two points of the grid.
     pub step_ms: i64,
-    /// Kept free of busy times before and after the meeting; need not be open.
+    /// Time kept free of busy times before and after the meeting; need not be open.
     pub buffer_before_ms: i64,
     pub buffer_after_ms: i64,
     /// The earliest start of a meeting: now plus the notice. An instant, so it does not move the grid.
@@ -31,11 +31,11 @@ pub struct Group {
 
 #[derive(Clone, Debug)]
 pub struct Member {
-    /// The same id in two groups is one person.
+    /// The same id in two groups means the same person.
     pub id: String,
     /// The member's open hours; none: always open.
     pub open: Option<Intervals>,
-    /// None: unknown, which is never free.
+    /// Busy times; none: unknown, so the member is never free.
     pub busy: Option<Intervals>,
 }
 
@@ -43,7 +43,7 @@ pub struct Member {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Time {
     pub at: Interval,
-    /// Ids of the members that are free throughout, in the order of the groups, each once.
+    /// Ids of the members that are free the whole time, in the order of the groups, each once.
     pub members: Vec<String>,
 }
 
@@ -56,7 +56,7 @@ pub enum Layout {
     Overlapping,
 }
 
-/// Slots in order of time: each has the meeting's length, begins on the grid and lies in a stretch.
+/// Returns the slots by time: each has the meeting's length, begins on the grid and lies in a stretch.
 pub fn slots(search: &Search, layout: Layout) -> Vec<Time> {
     let free = free_of_groups(search);
     let points = Points::new(&search.grid, search.step_ms);
@@ -81,8 +81,8 @@ pub fn stretches(search: &Search) -> Vec<Time> {
     found.map(|at| Time { at, members: throughout(search, &free, at) }).collect()
 }
 
-/// Returns the turn order: members of groups that need only some of theirs, the one with the least busy time in the periods first,
-/// the smaller id first among equals. None if no group has a choice.
+/// Returns the turn order of members of groups that need only some of theirs: the least busy in the periods first, equals by id. None if no
+/// group has a choice.
 // Contract silent: the order of a round robin. Least loaded first, then by id, which is the same for equal questions. A member
 // whose calendars cannot be read is left out: it is unknown whether that member has time.
 pub fn order(search: &Search) -> Option<Vec<String>> {
@@ -103,8 +103,8 @@ pub fn order(search: &Search) -> Option<Vec<String>> {
     has_choice.then(|| loads.into_iter().map(|(_, id)| id.to_owned()).collect())
 }
 
-/// Returns the times in which the meeting itself can lie for this member. A meeting padded by its buffers meets a busy time exactly
-/// when the bare meeting meets that busy time padded the other way round.
+/// Returns the times in which the meeting itself can lie for this member. A meeting padded by its buffers overlaps a busy time exactly if
+/// the bare meeting overlaps the busy time padded the other way round.
 fn free(search: &Search, member: &Member) -> Intervals {
     let Some(busy) = &member.busy else { return Intervals::default() };
     let from_earliest = search.periods.clip(Interval::new(search.earliest_ms, i64::MAX));
@@ -119,8 +119,8 @@ fn free_of_groups(search: &Search) -> Vec<Vec<Intervals>> {
     search.groups.iter().map(of_group).collect()
 }
 
-/// Returns the longest stretches. A stretch can only begin at the start of a free time of one of its members: so each such start is
-/// tried, and the members who are free then are followed until a group has too few of them left.
+/// Returns the longest stretches. A stretch can only begin where a free time of one of its members begins: each such start is tried, and
+/// the members who are free then are followed until a group has too few of them left.
 fn longest(search: &Search, free: &[Vec<Intervals>]) -> Vec<Interval> {
     let mut starts: Vec<i64> = free.iter().flatten().flat_map(|f| f.iter().map(|i| i.start)).collect();
     starts.sort_unstable();
@@ -140,7 +140,7 @@ fn longest(search: &Search, free: &[Vec<Intervals>]) -> Vec<Interval> {
                 ends.extend(times.get(*first).filter(|t| t.start <= start).map(|t| t.end));
             }
             ends.sort_unstable_by(|a, b| b.cmp(a));
-            // The group suffices until the last of its required members leaves.
+            // A group suffices until the last of its required members becomes busy.
             let end = group.required.checked_sub(1).and_then(|last| ends.get(last));
             stretch.end = stretch.end.min(end.copied().unwrap_or(start));
         }
@@ -164,7 +164,7 @@ fn throughout(search: &Search, free: &[Vec<Intervals>], at: Interval) -> Vec<Str
     out
 }
 
-/// The grid's points inside the stretches, requested in ascending order.
+/// The points of the grid inside the stretches, for lookups in ascending order.
 struct Places<'a> {
     search: &'a Search,
     /// Stretches, with both starts and ends ascending.

@@ -1,4 +1,4 @@
-//! A schedule as windows of time: hours of the week in a zone, and dates with other hours.
+//! A schedule as windows of time: weekly hours in a zone, and dates with other hours.
 
 use std::collections::BTreeMap;
 
@@ -29,24 +29,24 @@ impl WeekPlan {
             return Err(fault("timeZone", FaultKind::Missing, "timeZone is required, such as Europe/Berlin"));
         }
         let zone = Zone::named(name).ok_or_else(|| {
-            let message = format!("{name:?} is no IANA time zone, such as Europe/Berlin");
+            let message = format!("{name:?} is not an IANA time zone, such as Europe/Berlin");
             fault("timeZone", FaultKind::TimeZone, message)
         })?;
         let overrides = overrides(schedule)?;
         Ok(WeekPlan { zone, weekly: weekly(schedule)?, overrides })
     }
 
-    /// The zone that its hours are in.
+    /// The zone of its hours.
     pub fn zone(&self) -> &Zone {
         &self.zone
     }
 
-    /// Returns the windows that overlap `range`, uncut, sorted by their start. Windows that begin on one local date and overlap or
-    /// touch are one; those of different dates stay separate, so that each day's grid begins on that day. The time is linear in the
-    /// days of the range.
+    /// Returns the uncut windows that overlap `range`, sorted by start. Windows that begin on the same local date and overlap or touch are
+    /// merged; those of different dates stay separate, so that the grid of each day begins on that day. Takes time linear in the days of
+    /// the range.
     pub fn windows(&self, range: Interval) -> Vec<Interval> {
         let mut out = Vec::new();
-        // A window lasts 24 hours at most, and an hour more when the clocks are set back.
+        // A window lasts at most 24 hours, plus an hour when the clocks are set back.
         let mut date = self.zone.date(range.start).saturating_sub(2.days());
         let last = self.zone.date(range.end);
         while date <= last {
@@ -69,11 +69,11 @@ impl WeekPlan {
     fn window(&self, date: Date, minutes: Minutes) -> Option<Interval> {
         let start = self.zone.instant_ms(date, minutes.start)?;
         let end = self.zone.instant_ms(date, minutes.end)?;
-        // Moved beyond its date: by a gap at midnight, or because the zone skips the date.
+        // The window was moved to another date: by a gap at midnight, or because the zone skips the date.
         if self.zone.date(start) != date && !self.zone.has_date(date) {
             return None;
         }
-        // A window that lies half in a gap can end before it begins: it does not exist on that day.
+        // A window that is partly in a gap can end before it begins: then it does not exist on that day.
         Some(Interval::new(start, end)).filter(|w| !w.is_empty())
     }
 }
@@ -82,7 +82,7 @@ fn fault(field: impl Into<String>, kind: FaultKind, message: impl Into<String>) 
     Fault { field: field.into(), kind, message: message.into() }
 }
 
-/// The fault of a field inside a row.
+/// Returns the fault of a field inside a row.
 fn inside(row: &str, fault: Fault) -> Fault {
     Fault { field: format!("{row}.{}", fault.field), ..fault }
 }
@@ -113,7 +113,7 @@ fn overrides(schedule: &Schedule) -> Result<BTreeMap<Date, Vec<Minutes>>, Fault>
     for (i, row) in schedule.overrides.iter().enumerate() {
         let text = &row.date;
         let Some(day) = date(text) else {
-            let message = format!("{text:?} is no date, such as 2026-12-24");
+            let message = format!("{text:?} is not a date, such as 2026-12-24");
             return Err(fault(format!("overrides[{i}].date"), FaultKind::Invalid, message));
         };
         let field = format!("overrides[{i}].windows");

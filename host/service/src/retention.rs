@@ -1,5 +1,5 @@
-//! Retention: deletes the data of deleted connections, and expired data. Each step deletes a bounded number of rows in a transaction of its
-//! own, so that other writes run in between. Repeated steps are harmless.
+//! Retention: deletes the data of deleted connections, and expired data. Each step deletes a limited number of rows in its own transaction,
+//! so that other writes run in between. Repeating a step is harmless.
 
 use std::time::Duration;
 
@@ -20,48 +20,48 @@ use tokio::time::Instant;
 use crate::app::request_log::writing::{KEPT_BODIES, KEPT_ENTRIES};
 use crate::app::{App, usage};
 
-/// Most rows that one step changes.
+/// Maximum rows that one step changes.
 pub const ROWS_PER_STEP: i64 = 500;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
-/// Idempotent answers are kept this long.
+/// Retention of idempotent responses, ms.
 const IDEMPOTENCY_MS: i64 = 48 * HOUR_MS;
-/// Retention of the result of a sent message after its last change, ms: the time that it is tracked, and a month.
+/// Retention of a sent message's result after its last change, ms: the time for which it is tracked, plus a month.
 const OUTBOX_MS: i64 = crate::tracking::LIFETIME_MS + 30 * DAY_MS;
-/// A tracking record is kept this long after it stopped counting.
+/// Retention of a tracking record after it stopped counting, ms.
 const TRACKING_MS: i64 = 30 * DAY_MS;
-/// Names that items had at their provider are kept this long: longer than any page is under way.
+/// Retention of former provider ids of items, ms: longer than any page of a pull is in progress.
 const FORMER_NAMES_MS: i64 = 24 * HOUR_MS;
-/// Authorization requests are kept this long after they were made, so that a code that is used again is recognised.
+/// Retention of authorization requests after their creation, ms: reuse of a code is recognized until then.
 const AUTHORIZATIONS_MS: i64 = 24 * HOUR_MS;
-/// Jobs that failed or were cancelled are kept this long.
+/// Retention of failed and cancelled jobs, ms.
 const ENDED_JOBS_MS: i64 = 30 * DAY_MS;
-/// Access tokens that expired.
+/// Retention of expired access tokens, ms.
 const TOKENS_MS: i64 = HOUR_MS;
-/// Grants that can be used no more.
+/// Retention of unusable grants, ms.
 const GRANTS_MS: i64 = 7 * DAY_MS;
-/// Deliveries to webhooks are kept this long after they arrived.
+/// Retention of successful webhook deliveries, ms.
 const DELIVERED_MS: i64 = 72 * HOUR_MS;
-/// Addresses that bookings were sent to are kept this long after those were made: as long as their number in an hour counts.
+/// Retention of addresses that bookings were mailed to, ms: the period over which they are counted.
 const MAILED_ADDRESSES_MS: i64 = HOUR_MS;
-/// Time that bookings reserved is kept this long after it was over.
+/// Retention of reserved times after their end, ms.
 const RESERVED_MS: i64 = 24 * HOUR_MS;
-/// Retention of a booking's people after its end, ms.
+/// Retention of personal data of a booking's invitee and guests after its end, ms.
 const INVITEES_MS: i64 = 395 * DAY_MS;
 /// Bookings without such a period are kept this long after their end.
 const BOOKINGS_MS: i64 = 2 * 366 * DAY_MS;
-/// Links that can no longer be used are kept this long after they expired or were last used.
+/// Retention of unusable links after their expiry or last use, ms.
 const LINKS_MS: i64 = 30 * DAY_MS;
-/// Counts of requests are kept this long: any year of which the last day is in the last year.
+/// Retention of request counts, ms: any year whose last day is in the past year stays complete.
 const USAGE_MS: i64 = 2 * 366 * DAY_MS;
-/// Units of providers' quotas are kept this long: there are some for each connection and day.
+/// Retention of units of providers' quotas, ms: some rows for each connection and day.
 const UNITS_MS: i64 = 93 * DAY_MS;
 
-/// Failed sign-ins are counted this long after the last one: longer than the longest wait after one.
+/// Retention of failed sign-ins after the last one, ms: longer than the longest wait that they cause.
 const SIGN_IN_TRIES_MS: i64 = HOUR_MS;
-/// Entries of the audit log are kept this long.
+/// Retention of the audit log, ms.
 const AUDIT_MS: i64 = 400 * DAY_MS;
 
 /// The number of deleted rows.
@@ -69,7 +69,7 @@ const AUDIT_MS: i64 = 400 * DAY_MS;
 pub struct RemovedRows {
     pub steps: u64,
     pub rows: i64,
-    /// Rows of the largest step.
+    /// Rows of the step that removed the most.
     pub largest: i64,
 }
 
@@ -81,15 +81,15 @@ impl RemovedRows {
     }
 }
 
-/// The times that a step uses.
+/// The times that steps use.
 #[derive(Clone, Copy)]
 struct RetentionTimes {
-    /// The present, in milliseconds since 1970.
+    /// The current time, ms since 1970.
     now: i64,
-    /// How long the log is kept, in milliseconds, and with it tombstones and empty threads (RFC 8620, section 5.2, has servers tell changes
-    /// for 30 days).
+    /// Retention of the log, and with it of tombstones and empty threads, ms (RFC 8620, section 5.2, has servers report changes for 30
+    /// days).
     log: i64,
-    /// How long the request log is kept, in milliseconds.
+    /// Retention of the request log, ms.
     request_log: i64,
 }
 
@@ -104,15 +104,15 @@ impl RetentionTimes {
         self.now.saturating_sub(self.log)
     }
 
-    /// The time before which the request log keeps nothing.
+    /// Request log entries older than this time are deleted.
     fn before_request_log(self) -> i64 {
         self.now.saturating_sub(self.request_log)
     }
 }
 
-/// A step of all applications' rows.
+/// A step over all applications' rows.
 type OfAll = for<'t> fn(&'t mut Tx, RetentionTimes) -> BoxFuture<'t, Result<i64>>;
-/// The same for the rows of one application.
+/// A step over one application's rows.
 type OfOne = for<'t> fn(&'t mut Tx, &'t Tenant, RetentionTimes) -> BoxFuture<'t, Result<i64>>;
 
 /// A kind of data that expires and is deleted in steps. Each has its own job: a failure does not hold up the others.
@@ -122,7 +122,7 @@ pub struct Sweep {
     step: RetentionStep,
 }
 
-/// Removes at most `ROWS_PER_STEP` rows; the result is how many there were.
+/// A step that removes at most `ROWS_PER_STEP` rows and returns how many.
 #[derive(Clone, Copy)]
 enum RetentionStep {
     All(OfAll),
@@ -137,7 +137,7 @@ const fn one(name: &'static str, step: OfOne) -> Sweep {
     Sweep { name, step: RetentionStep::One(step) }
 }
 
-/// Everything that is kept for a time.
+/// All kinds of data that expire.
 pub static SWEEPS: [Sweep; 31] = [
     all("idempotency", |tx, at| Box::pin(expire::idempotency(tx, at.now - IDEMPOTENCY_MS, ROWS_PER_STEP))),
     all("outbox", |tx, at| Box::pin(expire::outbox(tx, at.now - OUTBOX_MS, ROWS_PER_STEP))),
@@ -182,14 +182,15 @@ pub static SWEEPS: [Sweep; 31] = [
     one("usage", |tx, of, at| Box::pin(old_usage(tx, of, at.now))),
 ];
 
-/// The sweep with this name.
+/// Finds the sweep with this name.
 pub fn sweep(name: &str) -> Option<&'static Sweep> {
     SWEEPS.iter().find(|sweep| sweep.name == name)
 }
 
 impl Sweep {
-    /// Repeats its step until nothing is left, or until that time. Under a job each step is committed only while this host owns the job,
-    /// and the next run continues with the application at which this one stopped. Returns the removed rows, and whether nothing is left.
+    /// Repeats its step until nothing is left, or until the time is over. With a job, each step is committed only while this host owns the
+    /// job, and the next run continues with the application at which this one stopped. Returns the removed rows, and whether nothing is
+    /// left.
     pub async fn run(&self, app: &App, job: Option<&Job>, until: Instant) -> Result<(RemovedRows, bool)> {
         let mut removed = RemovedRows::default();
         match self.step {
@@ -201,7 +202,7 @@ impl Sweep {
                 let tenants = from(job, api_keys::tenants(app.db.reader()).await?);
                 let mut rest = tenants.into_iter().peekable();
                 while let Some(tenant) = rest.next() {
-                    // The last one: the next turn begins with the first.
+                    // After the last one the next run begins with the first.
                     let done = rest.peek().map_or("", |_| tenant.application_id.as_str());
                     let progress = json!({ "after": done }).to_string();
                     let due = Due::One(step, tenant);
@@ -231,17 +232,17 @@ impl Due {
     }
 }
 
-/// The applications that a turn has before it, where the turn before it stopped in their middle: in the order of their ids.
+/// Returns the applications still to be processed, by id, starting where the previous run stopped.
 fn from(job: Option<&Job>, tenants: Vec<Tenant>) -> Vec<Tenant> {
     let progress = job.and_then(|job| serde_json::from_str::<Value>(job.progress.as_deref()?).ok());
     let after = progress.as_ref().and_then(|progress| progress["after"].as_str()).unwrap_or_default();
     let first = tenants.iter().position(|tenant| tenant.application_id.as_str() > after);
-    // None: those after it are gone.
+    // If no application is left after it, the run begins with the first.
     tenants.into_iter().skip(first.unwrap_or(0)).collect()
 }
 
 /// Repeats a step, each time in a new transaction, until it finds nothing; that step stores `progress`. Returns false if the time was over
-/// before.
+/// first.
 async fn steps(
     app: &App,
     removed: &mut RemovedRows,
@@ -285,7 +286,7 @@ pub async fn clean(app: &App) -> Result<RemovedRows> {
     Ok(all)
 }
 
-/// One step of the removal of a connection's data, whose job this is; with the last step the job ends. Returns whether it has ended.
+/// Runs one step of removing a connection's data for its job; the last step ends the job. Returns whether it has ended.
 pub async fn purge_step(app: &App, job: &Job) -> Result<bool> {
     let (job, now) = (job.clone(), app.now());
     app.db

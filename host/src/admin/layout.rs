@@ -1,4 +1,4 @@
-//! The frame of every page, and the headers that it leaves with. A page loads the style and the script of the panel, and nothing else.
+//! The frame and the headers of every page. A page loads only the panel's style and script.
 
 use axum::body::Body;
 use axum::response::Response;
@@ -22,11 +22,11 @@ const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-poli
 const CROSS_ORIGIN_OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 const CROSS_ORIGIN_RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
-/// Marks a response that is not compressed: it shows a secret.
+/// Marks a response that contains a secret and is therefore not compressed.
 #[derive(Clone, Copy, Debug)]
 pub struct SecretPage;
 
-/// The response of a view.
+/// Returns the response for a view.
 pub fn response(visit: &Visit, view: View) -> Response {
     let mut response = match view.kind {
         ViewKind::Page(page) => document(visit, &page),
@@ -42,7 +42,7 @@ pub fn response(visit: &Visit, view: View) -> Response {
     with_headers(visit, response)
 }
 
-/// A response with the headers of every page.
+/// Adds the headers of every page to a response.
 fn with_headers(visit: &Visit, mut response: Response) -> Response {
     let headers = response.headers_mut();
     for (name, value) in [
@@ -73,7 +73,7 @@ fn see_other(visit: &Visit, path: &str) -> Response {
     response
 }
 
-/// A file that is saved and never shown: what stands in it was chosen by others.
+/// Returns a file for download, never for display: others have chosen its content.
 fn download(file: PanelFile) -> Response {
     let mut response = Response::new(Body::from(file.text));
     let headers = response.headers_mut();
@@ -136,14 +136,14 @@ fn html(visit: &Visit, page: &PanelPage) -> Html {
     html
 }
 
-/// A page without the menu.
+/// Renders a page without the menu.
 fn gate(visit: &Visit, page: &PanelPage, html: &mut Html) {
     html.raw("<main class=\"gate\" id=\"main\"><div class=\"sheet\"><div class=\"stack wide\">\n<p class=\"mark\">");
     icon(html, PanelIcon::Logo);
     html.text(visit.texts.frame.product).raw("</p>\n").html(&page.body).raw("</div></div></main>\n");
 }
 
-/// A page beside the menu.
+/// Renders a page beside the menu.
 fn panel(visit: &Visit, page: &PanelPage, html: &mut Html) {
     let texts = visit.texts.frame;
     html.raw("<a class=\"skip\" href=\"#main\">").text(texts.skip).raw("</a>\n<header class=\"side\">\n");
@@ -166,7 +166,7 @@ fn panel(visit: &Visit, page: &PanelPage, html: &mut Html) {
     html.html(&page.body).raw("</main>\n");
 }
 
-/// Says on each page of an application that the bodies of its requests are recorded in full.
+/// Shows on each page of an application that the bodies of its requests are recorded in full.
 fn full_bodies(visit: &Visit, html: &mut Html) {
     let PanelPlace::Application(application) = &visit.place else { return };
     let Some(until) = application.full_bodies_until.filter(|until| *until > visit.time.now) else { return };
@@ -182,7 +182,7 @@ fn full_bodies(visit: &Visit, html: &mut Html) {
     html.raw("</p></div></div>\n");
 }
 
-/// The menu: what the page is about, the search, the entries that the reader may open.
+/// Renders the menu: the subject of the page, the search, and the entries that the reader may open.
 fn menu(visit: &Visit, entry: Option<MenuEntry>, html: &mut Html, find_id: &'static str) {
     let texts = visit.texts.frame;
     let title = match &visit.place {
@@ -221,7 +221,7 @@ fn menu(visit: &Visit, entry: Option<MenuEntry>, html: &mut Html, find_id: &'sta
     html.raw("</ul></nav>");
 }
 
-/// Adds the application or organization that the page is about, and the way to others.
+/// Adds the application or organization that the page is about, and the link to others.
 fn place(visit: &Visit, html: &mut Html) {
     let texts = visit.texts.frame;
     let (name, above, path) = match &visit.place {
@@ -245,7 +245,7 @@ fn place(visit: &Visit, html: &mut Html) {
     html.link(&visit.link(&path), texts.switch).raw("</small></p>");
 }
 
-/// The entries of the menu: what the reader may open here.
+/// Returns the menu entries that the reader may open here.
 fn entries(visit: &Visit) -> Vec<MenuItem<'static>> {
     let texts = visit.texts.frame;
     let mut entries = Vec::new();
@@ -304,7 +304,7 @@ fn entries(visit: &Visit) -> Vec<MenuItem<'static>> {
     entries
 }
 
-/// A link of the menu.
+/// A link in the menu.
 struct MenuItem<'m> {
     entry: MenuEntry,
     path: String,
@@ -312,7 +312,7 @@ struct MenuItem<'m> {
     word: &'m str,
 }
 
-/// Adds a link of the menu; `current` is the entry of the page that is shown.
+/// Adds a link in the menu; `current` is the entry of the page shown.
 fn add_item(visit: &Visit, html: &mut Html, item: &MenuItem<'_>, current: Option<MenuEntry>) {
     html.raw("<li><a href=\"").text(&visit.link(&item.path)).raw("\"");
     html.raw(if current == Some(item.entry) { " aria-current=\"page\">" } else { ">" });

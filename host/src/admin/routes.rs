@@ -1,4 +1,4 @@
-//! The routes of the panel: a table that says of each who may open it. Nothing is served that has no row.
+//! The routes of the panel: a table with the visitors who may open each. Nothing without a row is served.
 
 use std::future::{Future, ready};
 use std::pin::Pin;
@@ -19,7 +19,7 @@ use crate::admin::pages::{new_admin_key, provider_changes, sandbox, sandbox_chan
 use crate::admin::view::View;
 use crate::admin::visit::Visit;
 
-/// The work of a page.
+/// The handler of a page.
 pub type PageFn = for<'v> fn(&'v Visit) -> Pin<Box<dyn Future<Output = Result<View>> + Send + 'v>>;
 
 /// Whether a route shows a page, or takes a form.
@@ -29,18 +29,18 @@ pub enum RouteMethod {
     Post,
     /// Takes a form with files.
     Upload,
-    /// A GET of an event stream, which is no use of the session.
+    /// A GET of an event stream, which does not extend the session.
     Live,
 }
 
-/// The visitors that may open a page.
+/// The visitors who may open a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageAccess {
-    /// Anybody.
+    /// Anyone.
     Open,
     /// Everyone who is signed in.
     SignedIn,
-    /// The same. The page is about the organization of an operator who has one alone.
+    /// Everyone who is signed in. If the operator has only one organization, the page is about it.
     Home,
     /// Operators who may do this in the organization `{o}`.
     Organization(Act),
@@ -54,16 +54,16 @@ pub enum PageAccess {
 #[derive(Clone, Copy)]
 pub struct PanelRoute {
     pub method: RouteMethod,
-    /// As axum writes paths.
+    /// The path pattern in axum's syntax.
     pub path: &'static str,
     pub access: PageAccess,
-    /// The session has to be fresh: who they are was proved in the last 15 minutes.
+    /// Whether the session must have authenticated within the last 15 minutes.
     pub needs_fresh: bool,
     pub page: PageFn,
 }
 
 impl PanelRoute {
-    /// The act that the route is for.
+    /// The act that the route requires.
     pub fn act(&self) -> Option<Act> {
         match self.access {
             PageAccess::Open | PageAccess::SignedIn | PageAccess::Home => None,
@@ -73,7 +73,7 @@ impl PanelRoute {
         }
     }
 
-    /// Whether it is watched, and not opened.
+    /// Whether it is an event stream.
     pub fn is_live(&self) -> bool {
         self.method == RouteMethod::Live
     }
@@ -105,7 +105,7 @@ const fn upload(path: &'static str, access: PageAccess, page: PageFn) -> PanelRo
     PanelRoute { method: RouteMethod::Upload, path, access, needs_fresh: false, page }
 }
 
-/// The same route for a fresh session alone.
+/// Restricts a route to recently authenticated sessions.
 const fn fresh(route: PanelRoute) -> PanelRoute {
     PanelRoute { needs_fresh: true, ..route }
 }
@@ -122,7 +122,8 @@ const ORGS: PageAccess = PageAccess::Installation(Act::ManageOrganizations);
 const SYSTEM: PageAccess = PageAccess::Installation(Act::ManageOperators);
 const JOBS: PageAccess = PageAccess::Installation(Act::ManageJobs);
 const CONNECTORS: PageAccess = PageAccess::Installation(Act::ManageConnectors);
-/// The sandbox is one for the whole process, so its page is for administrators. It holds nothing real: a session need not be fresh.
+/// The sandbox is shared by the whole process, so its page is for administrators. It holds no real data, so no recent authentication is
+/// required.
 const SANDBOX: PageAccess = PageAccess::Installation(Act::ManageJobs);
 const ADMIN_KEYS: PageAccess = PageAccess::Installation(Act::ManageAdminKeys);
 const SEE_APP: PageAccess = PageAccess::Application(Act::SeeApplication);
@@ -136,9 +137,9 @@ const APP: PageAccess = PageAccess::Application(Act::ManageApplication);
 
 /// The page of an invitation.
 const JOIN: &str = "/admin/join/{t}";
-/// The form that a connector is uploaded with.
+/// The form for uploading a connector.
 const UPLOADS: &str = "/admin/system/connector-uploads";
-/// The question whether to disconnect an account.
+/// The page that asks whether to disconnect an account.
 const DISCONNECT_PAGE: &str = "/admin/apps/{a}/accounts/{c}/disconnect";
 
 /// All routes.

@@ -1,5 +1,5 @@
-//! A request on its way through the panel: budget of the address, session, budget of the operator, same site, token, act; then the page; then the
-//! headers that every page has.
+//! The processing of a request to the panel: rate limit of the address, session, rate limit of the operator, same-site check, form token,
+//! permission; then the page, and the headers of every page.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -39,35 +39,35 @@ use crate::web::same_site::fetch_site_is_foreign;
 use crate::web::small_body::BodyRoom;
 use crate::web::{request_id, unread_body};
 
-/// Pages and forms of one operator a minute.
+/// Pages and forms per minute of one operator.
 const PAGES_PER_MINUTE: u64 = 600;
 const FORMS_PER_MINUTE: u64 = 120;
-/// The same of an address, for visitors who are not signed in, and for the forms that anybody may send.
+/// Pages and forms per minute of one address, for visitors who are not signed in, and for forms that need no sign-in.
 const OPEN_PAGES_PER_MINUTE: u64 = 300;
 const OPEN_FORMS_PER_MINUTE: u64 = 10;
-/// Requests of an address a minute, whoever sends them: room for several operators, and an end to a flood of cookies that nobody has.
+/// Requests per minute of one address, whoever sends them: enough for several operators, and a limit for floods of invented cookies.
 const REQUESTS_PER_MINUTE: u64 = 1_800;
-/// Largest form in bytes, most fields of one, and how long one may take to arrive.
+/// Maximum bytes of a form, its fields, and the time for it to arrive.
 const MAX_FORM: usize = 256 << 10;
 const MAX_FIELDS: usize = 200;
 const FORM_DEADLINE: Duration = Duration::from_secs(30);
-/// Bytes of forms that arrive at one moment, and those of one address.
+/// Maximum bytes of forms being received, in total and of one address.
 const ROOM_BYTES: usize = 16 << 20;
 const ROOM_BYTES_OF_ADDRESS: usize = 2 << 20;
-/// Longest name of a browser that is kept, in characters.
+/// Maximum characters of a `User-Agent` that are stored.
 const MAX_USER_AGENT: usize = 256;
 
-/// The budgets and the memory that all requests to the panel share.
+/// The rate limits and the memory that all requests to the panel share.
 pub struct Panel {
     limiters: Limiters,
     room: BodyRoom,
     uploads: UploadRoom,
-    /// The sandbox provider that this process plays.
+    /// The sandbox provider that this process serves.
     sandbox: Option<Router>,
 }
 
 impl Panel {
-    /// Budgets that nothing has used yet. `sandbox`: the routes of the provider that this process plays.
+    /// Creates unused limits. `sandbox`: the routes of the provider that this process serves.
     pub fn new(sandbox: Option<Router>) -> Panel {
         let room = BodyRoom::new(ROOM_BYTES, ROOM_BYTES_OF_ADDRESS);
         Panel { limiters: Limiters::default(), room, uploads: UploadRoom::default(), sandbox }
@@ -77,13 +77,13 @@ impl Panel {
 /// The parameters of a path.
 pub type PanelParams = std::result::Result<Path<HashMap<String, String>>, PathRejection>;
 
-/// The result of the checks of a form before its page sees it.
+/// The result of checking a form before the page sees it.
 enum FormCheck {
-    /// It is good.
+    /// The form is valid.
     Sent(SentForm),
-    /// Its token is not: the bytes are kept, to be sent again.
+    /// The token is invalid: the bytes are kept, so that the form can be sent again.
     WrongToken(Vec<u8>),
-    /// Its token is not, and its files are not kept.
+    /// The token is invalid, and the files are not kept.
     WrongTokenOfFiles,
 }
 
@@ -114,7 +114,7 @@ pub async fn serve(
     response
 }
 
-/// The request's line in the log: no path, because paths of links are secrets.
+/// Logs the request without its path, because paths of links are secrets.
 fn log_request(visit: &Visit, method: &Method, route: &str, status: u16, ms: i64) {
     let operator = visit.signed.as_ref().map(|signed| signed.actor.id.as_str());
     let request_id = &visit.request_id;
@@ -127,7 +127,7 @@ fn log_request(visit: &Visit, method: &Method, route: &str, status: u16, ms: i64
     }
 }
 
-/// The page, or the page that says why there is none.
+/// Returns the page, or the page that says why there is none.
 async fn run(
     app: &App,
     panel: &Panel,
@@ -137,7 +137,7 @@ async fn run(
 ) -> (Visit, View) {
     let mut visit = new_visit(app, &request);
     visit.sandbox.clone_from(&panel.sandbox);
-    // No id has a NUL, which PostgreSQL takes in no text.
+    // No id contains NUL, which PostgreSQL stores in no text.
     let params = params.ok().map(|Path(params)| params);
     let named = params.filter(|params| !params.values().any(|value| value.contains('\0')));
     visit.params = named.unwrap_or_default();
@@ -158,7 +158,7 @@ async fn run(
     (visit, view)
 }
 
-/// The visit of a request, as far as its head tells.
+/// Creates the visit from the head of a request.
 fn new_visit(app: &App, request: &Request) -> Visit {
     let headers = request.headers();
     let text = |name: HeaderName| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
@@ -204,14 +204,14 @@ fn user_agent(headers: &HeaderMap) -> String {
     text.chars().take(MAX_USER_AGENT).collect()
 }
 
-/// Everything that is decided before the page. Returns a view in place of the page where there is one.
+/// Makes all checks before the page. Returns the view to show instead of the page, if there is one.
 async fn admit(
     panel: &Panel,
     route: &'static PanelRoute,
     visit: &mut Visit,
     request: Request,
 ) -> Result<Option<View>> {
-    // Before the session, which may have to be read.
+    // Before the session, which may need a database read.
     take(panel, visit, &format!("all {}", address(visit.origin.ip)), REQUESTS_PER_MINUTE)?;
     find_session(visit, route, request.headers()).await?;
     within_budget(panel, visit, route)?;
@@ -227,7 +227,7 @@ async fn admit(
         return Ok(Some(failure::sign_in_first(visit, route.path).await?));
     }
     authorize(route, visit).await?;
-    // Files are received from those alone who may do something with them.
+    // Files are only received from those who may use them.
     let check = match request {
         Some(request) => match upload::receive(visit, &panel.uploads, request).await? {
             true => None,
@@ -246,12 +246,12 @@ async fn admit(
     }
 }
 
-/// Finds who is signed in, and how they read.
+/// Finds the signed-in operator, with their language and time zone.
 async fn find_session(visit: &mut Visit, route: &PanelRoute, headers: &HeaderMap) -> Result<()> {
     let is_secure = visit.is_secure();
     let cookie = CookieKind::Session.read(headers, is_secure);
     let found = match &cookie {
-        // A page that is left open asks for it by itself.
+        // A page that stays open requests it by itself, which must not extend the session.
         Some(cookie) if route.is_live() => sessions::session_without_use(&visit.app, cookie).await?,
         Some(cookie) => sessions::session(&visit.app, cookie).await?,
         None => None,
@@ -274,7 +274,7 @@ async fn find_session(visit: &mut Visit, route: &PanelRoute, headers: &HeaderMap
     Ok(())
 }
 
-/// Pages are written as the operator chose.
+/// Applies the operator's display settings.
 fn read_as(visit: &mut Visit, session: &Session) {
     if let Some(language) = session.language.as_deref().and_then(Language::of_tag) {
         visit.language = language;
@@ -293,7 +293,7 @@ fn read_as(visit: &mut Visit, session: &Session) {
 
 fn within_budget(panel: &Panel, visit: &Visit, route: &PanelRoute) -> Result<()> {
     let is_form = route.is_form();
-    // Passwords and codes are no more quickly guessed by somebody who is signed in.
+    // A signed-in visitor must not guess passwords and codes any faster.
     let is_open = route.access == PageAccess::Open && is_form;
     let (who, limit) = match visit.signed.as_ref().filter(|_| !is_open) {
         Some(signed) if is_form => (format!("form {}", signed.actor.id), FORMS_PER_MINUTE),
@@ -304,7 +304,7 @@ fn within_budget(panel: &Panel, visit: &Visit, route: &PanelRoute) -> Result<()>
     take(panel, visit, &who, limit)
 }
 
-/// Counts a request within a budget.
+/// Counts a request against a rate limit.
 fn take(panel: &Panel, visit: &Visit, who: &str, limit: u64) -> Result<()> {
     match panel.limiters.take_of_name(who, limit, visit.app.now()).retry_after_s {
         None => Ok(()),
@@ -322,7 +322,7 @@ fn address(ip: IpAddr) -> String {
 /// Reads a form that the panel's own page sent.
 async fn read_form(panel: &Panel, visit: &mut Visit, request: Request) -> Result<FormCheck> {
     if !is_form_type(request.headers()) {
-        return Err(refuse(Code::UnsupportedMediaType, "the panel takes forms alone"));
+        return Err(refuse(Code::UnsupportedMediaType, "send a form: application/x-www-form-urlencoded"));
     }
     let body = panel.room.read(request.into_body(), visit.origin.ip, MAX_FORM, FORM_DEADLINE).await?;
     if body.bytes().split(|byte| *byte == b'&').count() > MAX_FIELDS {
@@ -342,7 +342,7 @@ fn is_form_type(headers: &HeaderMap) -> bool {
     media_type.eq_ignore_ascii_case("application/x-www-form-urlencoded")
 }
 
-/// Finds what the path names, and refuses what the visitor may not see or do: as if it were not there.
+/// Loads what the path names, and refuses what the visitor may not see or do, as if it did not exist.
 async fn authorize(route: &PanelRoute, visit: &mut Visit) -> Result<()> {
     let place = match route.access {
         PageAccess::Open | PageAccess::SignedIn => PanelPlace::Nowhere,
@@ -370,7 +370,7 @@ async fn authorize(route: &PanelRoute, visit: &mut Visit) -> Result<()> {
             false => {}
         }
     }
-    // Known to be the visitor's: what is refused from here on stands beside its menu.
+    // The visitor may see it: refusals from here on are shown with its menu.
     visit.place = place;
     if route.needs_fresh {
         visit.actor()?.check_fresh(visit.app.now())?;
@@ -378,7 +378,7 @@ async fn authorize(route: &PanelRoute, visit: &mut Visit) -> Result<()> {
     Ok(())
 }
 
-/// The one organization of an operator who has no other.
+/// Returns the organization of an operator who has only one.
 async fn home(visit: &Visit) -> Result<PanelPlace> {
     let actor = visit.actor()?;
     let mut own = actor.roles.keys();

@@ -1,5 +1,5 @@
-//! The upload of a connector: a `multipart/form-data` form (RFC 7578) whose files go to the disk as they arrive. Few arrive at a time, none is
-//! larger than the command line would read, and none may stall.
+//! The upload of a connector: a `multipart/form-data` form (RFC 7578) whose files are written to disk as they arrive. Uploads are few at a
+//! time, no larger than the command line accepts, and must not stall.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,21 +22,21 @@ use crate::admin::visit::{SentForm, Visit};
 use crate::web::fingerprint::of_bytes;
 use crate::web::multipart::{Multipart, MultipartTimes, boundary, too_large};
 
-/// The fields of the form with the manifest and the component.
+/// The form fields of the manifest and the component.
 pub const MANIFEST: &str = "manifest";
 pub const COMPONENT: &str = "component";
-/// Uploads that arrive or are checked at a time.
+/// Maximum concurrent uploads, being received or checked.
 const MAX_AT_ONCE: usize = 2;
-/// Most bytes of a form's token.
+/// Maximum bytes of a form's token.
 const MAX_TOKEN_BYTES: usize = 4 << 10;
-/// Most bytes of the form beside its fields: boundaries and headers of parts.
+/// Maximum bytes of the form besides its fields: boundaries and headers of parts.
 const MAX_FRAME_BYTES: usize = 32 << 10;
-/// Seconds after which a client that is asked to wait may try again.
+/// Retry delay of a refused client, seconds.
 const RETRY_S: u64 = 10;
 const TIMES: MultipartTimes =
     MultipartTimes { pause: Duration::from_secs(30), all: Duration::from_secs(600) };
 
-/// The uploads that arrive or are checked at this host.
+/// The permits for uploads on this host.
 pub struct UploadRoom(Arc<Semaphore>);
 
 impl Default for UploadRoom {
@@ -45,12 +45,12 @@ impl Default for UploadRoom {
     }
 }
 
-/// Reads a form with files that the panel's own page sent, and says whether its token is good. With another token no file is read. Call it when
-/// the visitor is known to have the right to what the form does.
+/// Receives a form with files from the panel's own page. Returns whether its token is valid; otherwise no file is read. Call it only if the
+/// visitor has the right to use the form.
 ///
 /// # Errors
-/// `unsupported_media_type`, `payload_too_large`, `request_timeout`; `overloaded` while other uploads arrive; `invalid_state` where several hosts
-/// may have the database; errors of the file system.
+/// `unsupported_media_type`, `payload_too_large`, `request_timeout`; `overloaded` while other uploads are received; `invalid_state` if
+/// several hosts may use the database; errors of the file system.
 pub async fn receive(visit: &mut Visit, room: &UploadRoom, request: Request) -> Result<bool> {
     let Some(boundary) = boundary(request.headers()) else {
         return Err(refuse(Code::UnsupportedMediaType, "this page takes a form with files alone"));
@@ -61,7 +61,7 @@ pub async fn receive(visit: &mut Visit, room: &UploadRoom, request: Request) -> 
         return Err(Refusal::new(Code::Overloaded, message).retry_after_s(RETRY_S).into());
     };
     let all = ensure_folder(&visit.app).await?;
-    // The time by which leftovers of a crash are known, as those of uploads that nobody installed.
+    // The name begins with the time, by which leftovers of a crash expire like abandoned uploads.
     let prefix = format!("{}-", visit.app.now());
     let make = move || tempfile::Builder::new().prefix(&prefix).suffix(UNCHECKED).tempdir_in(all);
     let folder = tokio::task::spawn_blocking(make).await.map_err(anyhow::Error::from)?;
@@ -101,7 +101,7 @@ async fn read_form(
             COMPONENT => (&mut parts.has_component, COMPONENT_FILE, MAX_COMPONENT_BYTES),
             _ => return Err(not_the_form()),
         };
-        // A browser sends a field without a chosen file as an empty file.
+        // Browsers send a file field without a chosen file as an empty file.
         if write_part(form, &folder.join(file), max).await? && std::mem::replace(has, true) {
             return Err(not_the_form());
         }
@@ -109,7 +109,7 @@ async fn read_form(
     Ok(Some((nonce, parts)))
 }
 
-/// Writes a part into a file of its own, whose name is not the client's. Returns false for an empty part, which makes no file.
+/// Writes a part into a new file, whose name is not the client's. Returns false for an empty part, which creates no file.
 async fn write_part(form: &mut Multipart, path: &Path, max: usize) -> Result<bool> {
     let Some(first) = form.chunk().await? else { return Ok(false) };
     let mut file = File::create(path).await.map_err(write_error)?;

@@ -1,4 +1,4 @@
-//! The outcome of a page of the panel: a document, or another page to go to, with the cookies that the browser gets.
+//! The result of a request to the panel: a document or a redirect, with cookies.
 
 use http::StatusCode;
 use service::locale::html::Html;
@@ -11,24 +11,24 @@ use crate::admin::texts::PanelTexts;
 pub struct View {
     pub kind: ViewKind,
     pub cookies: Vec<(CookieKind, Option<String>)>,
-    /// The notice of the next page.
+    /// The notice to show on the next page.
     pub flash: Option<FlashCode>,
 }
 
-/// A document or a way on.
+/// The kind of a result.
 pub enum ViewKind {
     Page(Box<PanelPage>),
-    /// Another page of the panel, by its path below `/admin/`.
+    /// A redirect to another page of the panel, given its path below `/admin/`.
     SeeOther(String),
-    /// A file that the browser saves.
+    /// A file for download.
     File(PanelFile),
-    /// A list that is watched.
+    /// A stream of new rows of a list.
     Live(Box<LiveRows>),
 }
 
 /// A text file that a page offers for download.
 pub struct PanelFile {
-    /// The name under which it is saved.
+    /// The suggested file name.
     pub name: &'static str,
     pub media_type: &'static str,
     pub text: String,
@@ -39,24 +39,24 @@ pub struct PanelPage {
     pub title: String,
     pub status: StatusCode,
     pub body: Html,
-    /// The entry of the menu that the page belongs to.
+    /// The menu entry that the page belongs to.
     pub entry: Option<MenuEntry>,
     pub frame: FrameKind,
-    /// The page shows a secret: it is not compressed, beside text that others may choose.
+    /// Whether the page shows a secret: then it is not compressed together with text that others may choose.
     pub shows_secret: bool,
     pub retry_after_s: Option<u64>,
-    /// After how many seconds the browser asks again by itself.
+    /// Seconds after which the browser reloads the page.
     pub refresh_s: Option<u64>,
-    /// Another site to which the browser goes on by itself.
+    /// The URL of another site to which the browser is redirected.
     pub leave_for: Option<String>,
 }
 
 /// The frame around a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameKind {
-    /// The menu beside it.
+    /// With the menu.
     Panel,
-    /// No menu: its reader is not signed in.
+    /// Without the menu, because its reader is not signed in.
     Gate,
 }
 
@@ -85,7 +85,7 @@ pub enum MenuEntry {
     Account,
 }
 
-/// A notice of what was done, shown once on the page that follows. It holds no text and no secret.
+/// A notice of a completed action, shown once on the next page. It contains no text and no secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlashCode {
     ApplicationSaved,
@@ -127,7 +127,7 @@ pub enum FlashCode {
     ReplayStarted,
 }
 
-/// The codes with the names under which sessions keep them.
+/// The codes with the names under which sessions store them.
 const FLASH_CODES: [(FlashCode, &str); 37] = [
     (FlashCode::ApplicationSaved, "application_saved"),
     (FlashCode::KeyRevoked, "key_revoked"),
@@ -169,12 +169,12 @@ const FLASH_CODES: [(FlashCode, &str); 37] = [
 ];
 
 impl FlashCode {
-    /// The name under which a session keeps it.
+    /// The name under which a session stores it.
     pub fn as_str(self) -> &'static str {
         FLASH_CODES.iter().find(|(code, _)| *code == self).map_or("", |(_, name)| *name)
     }
 
-    /// The code of a name.
+    /// Returns the code with this name.
     pub fn of_name(name: &str) -> Option<FlashCode> {
         FLASH_CODES.iter().find(|(_, known)| *known == name).map(|(code, _)| *code)
     }
@@ -225,17 +225,17 @@ impl FlashCode {
 }
 
 impl View {
-    /// Goes on to another page of the panel.
+    /// Redirects to another page of the panel.
     pub fn see_other(to: impl Into<String>) -> View {
         View { kind: ViewKind::SeeOther(to.into()), cookies: Vec::new(), flash: None }
     }
 
-    /// Goes on to another page, which says what was done.
+    /// Redirects to another page, which shows a notice.
     pub fn done(to: impl Into<String>, flash: FlashCode) -> View {
         View { flash: Some(flash), ..View::see_other(to) }
     }
 
-    /// The same with a cookie that the browser gets, or none in its place.
+    /// Sets a cookie, or deletes it.
     pub fn with_cookie(mut self, kind: CookieKind, value: Option<String>) -> View {
         self.cookies.push((kind, value));
         self
@@ -261,7 +261,7 @@ impl From<PanelPage> for View {
 }
 
 impl PanelPage {
-    /// A page beside the menu.
+    /// Creates a page with the menu.
     pub fn new(title: impl Into<String>, entry: Option<MenuEntry>, body: Html) -> PanelPage {
         PanelPage {
             title: title.into(),
@@ -276,17 +276,17 @@ impl PanelPage {
         }
     }
 
-    /// A page for who is not signed in.
+    /// Creates a page for visitors who are not signed in.
     pub fn gate(title: impl Into<String>, body: Html) -> PanelPage {
         PanelPage { frame: FrameKind::Gate, ..PanelPage::new(title, None, body) }
     }
 
-    /// The same page with another status.
+    /// Sets another status.
     pub fn with_status(self, status: StatusCode) -> PanelPage {
         PanelPage { status, ..self }
     }
 
-    /// The same page, which shows a secret.
+    /// Marks the page as showing a secret.
     pub fn with_secret(self) -> PanelPage {
         PanelPage { shows_secret: true, ..self }
     }

@@ -1,4 +1,4 @@
-//! A request for a page: who sends it, what it is about, and what came with it.
+//! A request for a page of the panel: its sender, its subject, and its input.
 
 use std::collections::HashMap;
 
@@ -41,19 +41,19 @@ pub struct Visit {
     pub up: String,
     pub params: HashMap<String, String>,
     pub query: FormFields,
-    /// The fields of the form; none of a GET.
+    /// The fields of the form; empty for a GET.
     pub fields: FormFields,
-    /// The browser says that a page of the panel sent it.
+    /// Whether the browser reports that a page of the panel sent it.
     pub is_own_form: bool,
     pub form: Option<SentForm>,
-    /// The files of a form that has some.
+    /// The files of a form with files.
     pub files: Option<ReceivedFiles>,
-    /// The browser asks for server-sent events.
+    /// A request for server-sent events, if it is one.
     pub live: Option<LiveRequest>,
     pub texts: &'static PanelTexts,
     pub language: Language,
     pub time: TimeFormat,
-    /// `light` or `dark`, where the reader chose one.
+    /// `light` or `dark`, if the reader chose one.
     pub theme: Option<&'static str>,
     pub signed: Option<SignedIn>,
     /// The cookie that forms are bound to.
@@ -65,13 +65,13 @@ pub struct Visit {
     pub device: Option<String>,
     pub provider_cookie: Option<String>,
     pub place: PanelPlace,
-    /// The notice that the page before left.
+    /// The notice that the previous page left.
     pub flash: Option<FlashCode>,
-    /// The sandbox provider that this process plays.
+    /// The sandbox provider that this process serves.
     pub sandbox: Option<Router>,
 }
 
-/// An operator who is signed in.
+/// A signed-in operator.
 pub struct SignedIn {
     pub actor: Actor,
     pub session: Session,
@@ -79,13 +79,13 @@ pub struct SignedIn {
 
 /// A request for server-sent events.
 pub struct LiveRequest {
-    /// The id of the last event that the browser received before.
+    /// The id of the last event that the browser received.
     pub last_id: Option<i64>,
 }
 
 impl LiveRequest {
-    /// The request of these headers; none where they ask for something else (WHATWG HTML, section 9.2.4), and where another site asks: it could
-    /// read nothing, and would take the room of the operator's own lists.
+    /// Returns the request for server-sent events in these headers; none for other requests (WHATWG HTML, section 9.2.4), and for another
+    /// site's: it could read nothing, and would use up the operator's own streams.
     pub fn from_headers(headers: &HeaderMap) -> Option<LiveRequest> {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let is_own = text("sec-fetch-site").is_none_or(|site| site == "same-origin");
@@ -95,7 +95,7 @@ impl LiveRequest {
     }
 }
 
-/// A form that came with a good token.
+/// A received form with a valid token.
 pub struct SentForm {
     /// The random part of its token.
     pub nonce: String,
@@ -114,12 +114,12 @@ pub enum PanelPlace {
 }
 
 impl Visit {
-    /// Whether the browser came by TLS: cookies are for TLS alone then.
+    /// Whether the browser uses TLS: then cookies are restricted to TLS.
     pub fn is_secure(&self) -> bool {
         self.scheme == BrowserScheme::Https
     }
 
-    /// The address of a page by its path below `/admin/`, relative to this one, wherever a proxy put it.
+    /// Returns the URL of a page, given its path below `/admin/`, relative to this page, so that it works behind any proxy path.
     pub fn link(&self, path: &str) -> String {
         match (self.up.as_str(), path) {
             ("", "") => "./".to_owned(),
@@ -127,20 +127,20 @@ impl Visit {
         }
     }
 
-    /// A part of the path; empty where the route has none of this name.
+    /// Returns a path parameter; empty if the route has none of this name.
     pub fn param(&self, name: &str) -> &str {
         self.params.get(name).map(String::as_str).unwrap_or_default()
     }
 
-    /// The operator who is signed in.
+    /// Returns the signed-in operator.
     ///
     /// # Errors
-    /// `not_found` on a route that anybody may open.
+    /// `not_found` on a route that needs no sign-in.
     pub fn actor(&self) -> Result<&Actor> {
         self.signed.as_ref().map(|signed| &signed.actor).ok_or_else(|| not_found("page"))
     }
 
-    /// The session of who is signed in.
+    /// Returns the session of the signed-in operator.
     ///
     /// # Errors
     /// As `actor`.
@@ -148,10 +148,10 @@ impl Visit {
         self.signed.as_ref().map(|signed| &signed.session).ok_or_else(|| not_found("page"))
     }
 
-    /// The organization that the page is about.
+    /// Returns the organization that the page is about.
     ///
     /// # Errors
-    /// `not_found` on a page that is about none.
+    /// `not_found` on a page without an organization.
     pub fn organization(&self) -> Result<&Organization> {
         match &self.place {
             PanelPlace::Organization(organization) => Ok(organization),
@@ -159,10 +159,10 @@ impl Visit {
         }
     }
 
-    /// The application that the page is about.
+    /// Returns the application that the page is about.
     ///
     /// # Errors
-    /// `not_found` on a page that is about none.
+    /// `not_found` on a page without an application.
     pub fn application(&self) -> Result<&Application> {
         match &self.place {
             PanelPlace::Application(application) => Ok(application),
@@ -170,7 +170,7 @@ impl Visit {
         }
     }
 
-    /// The tenant of the application that the page is about.
+    /// Returns the tenant of the application that the page is about.
     ///
     /// # Errors
     /// As `application`.
@@ -188,18 +188,18 @@ impl Visit {
         self.signed.as_ref().is_some_and(|signed| signed.actor.may(act, organization_id))
     }
 
-    /// A new token for a form of this page.
+    /// Creates a token for a form of this page.
     pub fn token(&self) -> String {
         form_token::new_token(&self.app, &self.cookie)
     }
 
-    /// Begins a form that is sent to a page, by its path below `/admin/`. The caller ends it by `</form>`.
+    /// Begins a form that posts to a page, given its path below `/admin/`. The caller ends it with `</form>`.
     pub fn open_form(&self, html: &mut Html, path: &str) {
         html.raw("<form class=\"form stack\" method=\"post\" action=\"").text(&self.link(path)).raw("\">");
         hidden(html, TOKEN, &self.token());
     }
 
-    /// Adds a form that is one button.
+    /// Adds a form with a single button.
     pub fn button_form(&self, html: &mut Html, path: &str, class: &'static str, word: &str) {
         html.raw("<form method=\"post\" action=\"").text(&self.link(path)).raw("\">");
         hidden(html, TOKEN, &self.token());
@@ -211,17 +211,17 @@ impl Visit {
         moment::moment(html, self.texts.frame, &self.time, at_ms);
     }
 
-    /// An amount as the reader's language writes it.
+    /// Formats a number in the reader's language.
     pub fn amount(&self, amount: i64) -> String {
         amounts::grouped(amount, self.language)
     }
 
-    /// A number of bytes in the largest unit that fits.
+    /// Formats a number of bytes in the largest unit that fits.
     pub fn bytes(&self, bytes: i64) -> String {
         amounts::bytes_text(bytes, self.language)
     }
 
-    /// A part of a whole in percent.
+    /// Formats a part of a whole as a percentage.
     pub fn share(&self, part: i64, whole: i64) -> String {
         amounts::share_text(part, whole, self.language)
     }
@@ -238,24 +238,24 @@ impl Visit {
         html
     }
 
-    /// The form that came.
+    /// Returns the received form.
     ///
     /// # Errors
-    /// `invalid_request` of a request without one.
+    /// `invalid_request` for a request without a form.
     pub fn form(&self) -> Result<&SentForm> {
-        self.form.as_ref().ok_or_else(|| refuse(Code::InvalidRequest, "there is no form"))
+        self.form.as_ref().ok_or_else(|| refuse(Code::InvalidRequest, "the request has no form"))
     }
 }
 
 impl Visit {
-    /// The binding of cursors of a list: to the list, its subject, and its reader.
+    /// Returns the binding of the cursors of a list: to the list, its subject, and its reader.
     pub fn binding(&self, list: &'static str, about: &str) -> Binding {
         let panel = Tenant { organization_id: String::new(), application_id: "panel".to_owned() };
         let reader = self.signed.as_ref().map_or("", |signed| signed.actor.id.as_str());
         Binding::new(&panel, list, &(about, reader))
     }
 
-    /// The place after which a page of a list begins; none for its beginning.
+    /// Returns the position after which a page of a list begins; none for the first page.
     ///
     /// # Errors
     /// `invalid_cursor`.
@@ -264,15 +264,15 @@ impl Visit {
         binding.place(&self.app.keyring, cursor)
     }
 
-    /// Adds the ways to the pages of a list before and after this one. `path` is the list's own address, with its filters; `next` is the cursor of
-    /// the page after this one.
+    /// Adds the links to the previous and the next page of a list. `path` is the list's own path, with its filters; `next` is the cursor of
+    /// the next page.
     pub fn add_pager(&self, html: &mut Html, path: &str, next: Option<&str>) {
         let (cursor, trail) = (self.query.first("cursor"), self.query.first("trail"));
         ListPager { path, cursor, trail, next }.add_to(html, self.texts.frame);
     }
 }
 
-/// The relative path from a page of the panel to `/admin/`, and the path below it.
+/// Splits a path of the panel into the relative path up to `/admin/`, and the path below it.
 pub fn up_and_path(path: &str) -> (String, String) {
     match path.strip_prefix("/admin/") {
         Some(below) => ("../".repeat(below.matches('/').count()), below.to_owned()),

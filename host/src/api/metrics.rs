@@ -1,4 +1,4 @@
-//! `/metrics`: what was counted on the way, and what is asked for when the page is read: connectors, pool, store, sync.
+//! `/metrics`: counters, and values that are read when the page is requested: connectors, pool, database, sync.
 
 use std::time::Duration;
 
@@ -17,10 +17,10 @@ use storage::sync_states::{self, Lag};
 /// The media type of the page: OpenMetrics, which Prometheus reads.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// A store that does not answer in this time is told as down; the page itself must not hang.
+/// Time after which a database that does not answer is reported as down, because the page itself must not hang.
 const STORE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The whole page. `callers` is how many the rate limiter remembers.
+/// Renders the whole page. `callers` is the number of callers in the rate limiter.
 pub async fn text(app: &App, callers: usize) -> String {
     let mut registry = Registry::default();
     requests(&mut registry, &app.metrics, callers);
@@ -33,7 +33,7 @@ pub async fn text(app: &App, callers: usize) -> String {
     page
 }
 
-/// A number as a gauge; gauges are signed or floating in the exposition.
+/// Returns a number as a gauge; gauges are signed or floating point in the exposition format.
 fn gauge(value: impl TryInto<i64>) -> ConstGauge<i64> {
     ConstGauge::new(value.try_into().unwrap_or(i64::MAX))
 }
@@ -47,44 +47,41 @@ fn requests(registry: &mut Registry, metrics: &Metrics, callers: usize) {
     );
     let registry = registry.sub_registry_with_prefix("switchboard");
     registry.register("client_connections", "Client connections open now", metrics.connections.clone());
-    let broken = "Client connections closed for an error: too slow, malformed, gone in the middle";
+    let broken =
+        "Client connections closed after an error: too slow, malformed, disconnected during a request";
     registry.register("client_connections_broken", broken, metrics.broken_connections.clone());
-    let refused = "Client connections not taken, because their address has as many as it may have";
+    let refused = "Client connections refused because their address has its maximum";
     registry.register("client_connections_refused", refused, metrics.refused_connections.clone());
-    let panics = "Panics of work in the background, each a fault of this program that was survived";
+    let panics = "Panics in background work, each a bug of this program";
     registry.register("background_panics", panics, metrics.background_panics.clone());
-    let renewals = "Attempts to renew providers' tokens by what came of them; operator: a registration is wrong, not_stored: the database failed";
+    let renewals = "Attempts to renew providers' tokens by outcome; operator: a registration is wrong, not_stored: the database failed";
     registry.register("token_renewals", renewals, metrics.renewals.clone());
     registry.register_with_unit(
         "jobs_turn",
-        "Turns of work in the background: how long they took, by kind",
+        "Duration of job runs, by kind",
         Unit::Seconds,
         metrics.turn_seconds.clone(),
     );
-    let turns = "Turns of work in the background, by kind and by how they ended";
+    let turns = "Job runs, by kind and outcome";
     registry.register("jobs_turns", turns, metrics.turns.clone());
-    let statements = "Statements sent to the database, by the request or the kind of job that sent them";
+    let statements = "Statements sent to the database, by operation or kind of job";
     registry.register("database_statements", statements, metrics.statements.clone());
-    let rows = "Rows that statements returned or changed, by the request or the kind of job that sent them";
+    let rows = "Rows that statements returned or changed, by operation or kind of job";
     registry.register("database_rows", rows, metrics.statement_rows.clone());
-    let takeovers = "Jobs that this host took over from hosts that were gone";
+    let takeovers = "Jobs that this host took over from hosts whose lease had expired";
     registry.register("jobs_takeovers", takeovers, metrics.takeovers.clone());
-    let dropped = "Requests that the request log had no room for, or that could not be written";
+    let dropped = "Requests missing from the request log because its buffer was full or the database failed";
     registry.register("request_log_dropped", dropped, metrics.request_log_dropped.clone());
-    let notifications = "Notifications of providers, by connector and outcome; wrong_secret, unknown_watch: not by a watch of ours; unproved: without a secret, and taken as a hint; no_keys: not verified, because the keys of the provider could not be fetched";
+    let notifications = "Notifications of providers, by connector and outcome; wrong_secret, unknown_watch: not from a known watch; unproved: without a secret, treated as a hint; no_keys: not verified, because the provider's keys could not be fetched";
     registry.register("provider_notifications", notifications, metrics.notifications.clone());
-    registry.register(
-        "rate_limit_callers",
-        "API keys and addresses that the rate limiter remembers",
-        gauge(callers),
-    );
+    registry.register("rate_limit_callers", "API keys and addresses in the rate limiter", gauge(callers));
     registry.register(
         "log_lines_dropped",
         "Lines of the log that could not be written to stderr, or waited too long for its reader",
         ConstCounter::new(log_queue::dropped_lines()),
     );
     let build = vec![("version", env!("CARGO_PKG_VERSION"))];
-    registry.register("build", "What is running", prometheus_client::metrics::info::Info::new(build));
+    registry.register("build", "The running version", prometheus_client::metrics::info::Info::new(build));
 }
 
 type Labels = Vec<(&'static str, String)>;
@@ -121,11 +118,16 @@ fn connectors(registry: &mut Registry, app: &App) {
     }
     let registry = registry.sub_registry_with_prefix("switchboard_connector");
     registry.register("calls", "Finished calls of connectors by outcome", calls);
-    registry.register_with_unit("call_wall", "Time in calls, provider time included", Unit::Seconds, wall);
-    registry.register_with_unit("call_cpu", "Time that connectors computed", Unit::Seconds, cpu);
-    registry.register_with_unit("call_queue", "Time that calls waited for room", Unit::Seconds, queue);
+    registry.register_with_unit(
+        "call_wall",
+        "Duration of calls, including the wait for providers",
+        Unit::Seconds,
+        wall,
+    );
+    registry.register_with_unit("call_cpu", "CPU time of connectors", Unit::Seconds, cpu);
+    registry.register_with_unit("call_queue", "Time that calls waited for a permit", Unit::Seconds, queue);
     registry.register("http_requests", "HTTP requests of connectors to providers", http_requests);
-    registry.register_with_unit("peak_memory", "Largest memory that a call had", Unit::Bytes, peak);
+    registry.register_with_unit("peak_memory", "Peak memory of a call", Unit::Bytes, peak);
     registry.register("running_calls", "Calls in flight now", running);
     registry.register("in_service", "1 for the version in service", in_service);
     let problems = app.runtime.status().problems.len();
@@ -141,12 +143,12 @@ fn sandbox(registry: &mut Registry, app: &App) {
     let registry = registry.sub_registry_with_prefix("switchboard_runtime");
     registry.register(
         "running_calls",
-        "Calls of connectors that have room now",
+        "Calls of connectors that have a permit now",
         gauge(status.occupancy.running),
     );
     registry.register(
         "queued_calls",
-        "Calls of connectors that wait for room",
+        "Calls of connectors that wait for a permit",
         gauge(status.occupancy.queued),
     );
     let memory = gauge(status.occupancy.memory_mib << 20);
@@ -180,7 +182,7 @@ async fn store(registry: &mut Registry, app: &App) {
     );
     registry.register(
         "store_write_retries",
-        "Writes that were run again because the database gave them up in favour of others",
+        "Writes that were retried because the database aborted them in favour of others",
         ConstCounter::new(app.db.write_retries()),
     );
     if let Some(database) = app.config.sqlite_file() {
@@ -207,17 +209,17 @@ async fn store(registry: &mut Registry, app: &App) {
         followed.get_or_create(&labels).set(lag.followed);
         stuck.get_or_create(&labels).set(lag.stuck);
     }
-    let lag = "Age of the oldest copy that is kept in step, without the stuck ones";
+    let lag = "Age of the oldest local copy that is kept in sync, without the stuck ones";
     registry.register_with_unit("sync_lag", lag, Unit::Seconds, oldest);
-    registry.register("sync_followed", "Collections that are kept in step", followed);
+    registry.register("sync_followed", "Collections that are kept in sync", followed);
     registry.register("sync_stuck", "Of them, those whose last pull failed", stuck);
     jobs(registry, &counted.jobs, app.now());
     if app.db.is_shared() {
-        let deviation = "How far this machine's clock is ahead of the database's, whose time the host uses";
+        let deviation = "Time by which this machine's clock is ahead of the database's, which the host uses";
         let seconds = Duration::from_millis(app.clock_deviation.ms().unsigned_abs()).as_secs_f64();
         let seconds = if app.clock_deviation.ms() < 0 { -seconds } else { seconds };
         registry.register_with_unit("clock_deviation", deviation, Unit::Seconds, ConstGauge::new(seconds));
-        let hears = "Whether this host hears what others commit; 0: it looks for work every second";
+        let hears = "1 while this host receives notifications of commits on other hosts; 0: it polls for work every second";
         registry.register("jobs_listen", hears, gauge(i64::from(app.db.wakes().hears())));
     }
 }
@@ -229,7 +231,7 @@ struct StoreCounts {
     jobs: Vec<Count>,
 }
 
-/// How each kind of work uses its connections to the database. `registry` has the prefix already.
+/// Registers the use of database connections by each kind of work. `registry` already has the prefix.
 fn pools(registry: &mut Registry, app: &App) {
     let (most, in_use, waiting) = (
         Family::<Labels, Gauge>::default(),
@@ -242,8 +244,8 @@ fn pools(registry: &mut Registry, app: &App) {
         in_use.get_or_create(&lane).set(pool.in_use.into());
         waiting.get_or_create(&lane).set(i64::try_from(pool.waiting).unwrap_or(i64::MAX));
     }
-    registry.register("store_connections_max", "Connections to the database that there may be", most);
-    registry.register("store_connections_in_use", "Of them, those that somebody has now", in_use);
+    registry.register("store_connections_max", "Maximum connections to the database", most);
+    registry.register("store_connections_in_use", "Connections to the database that are in use", in_use);
     let waits = "Reads and writes that wait for a connection, or for their application's share of them";
     registry.register("store_connections_waiting", waits, waiting);
 }
@@ -253,7 +255,7 @@ async fn count(app: &App) -> Result<StoreCounts> {
     Ok(StoreCounts { lags: sync_states::lags(reader).await?, jobs: job_admin::counts(reader).await? })
 }
 
-/// The same on every host, because the table is: an alert takes the maximum over them.
+/// Registers the counts of jobs, which are the same on every host, because the table is: an alert takes the maximum over them.
 fn jobs(registry: &mut Registry, counts: &[Count], now: i64) {
     let (number, waiting) = (Family::<Labels, Gauge>::default(), Family::<Labels, Gauge>::default());
     for count in counts {
@@ -264,14 +266,14 @@ fn jobs(registry: &mut Registry, counts: &[Count], now: i64) {
             waiting.get_or_create(&vec![class]).set(due_ms / 1_000);
         }
     }
-    registry.register("jobs", "Work in the background, by class and state", number);
-    let oldest = "How long the job that is due first has been due";
+    registry.register("jobs", "Jobs, by class and state", number);
+    let oldest = "Time for which the oldest due job has been due";
     registry.register_with_unit("jobs_oldest_due", oldest, Unit::Seconds, waiting);
 }
 
-/// The names that Prometheus gives to what every process has. Linux only: elsewhere they are left out.
+/// Registers the standard process metrics of Prometheus. Linux only.
 fn process(registry: &mut Registry) {
-    // Fields of statm are in pages; the second is what is resident (proc_pid_statm(5)).
+    // Fields of statm are in pages; the second is the resident set (proc_pid_statm(5)).
     let resident_pages = std::fs::read_to_string("/proc/self/statm")
         .ok()
         .and_then(|statm| statm.split(' ').nth(1)?.parse::<usize>().ok());
@@ -279,7 +281,7 @@ fn process(registry: &mut Registry) {
         let bytes = gauge(pages * rustix::param::page_size());
         registry.register_with_unit(
             "process_resident_memory",
-            "Memory that the process has",
+            "Resident memory of the process",
             Unit::Bytes,
             bytes,
         );
@@ -287,14 +289,14 @@ fn process(registry: &mut Registry) {
     if let Ok(entries) = std::fs::read_dir("/proc/self/fd") {
         registry.register(
             "process_open_fds",
-            "Files and sockets that the process has open",
+            "Open files and sockets of the process",
             gauge(entries.count()),
         );
     }
     if let Ok(times) = rustix_cpu_seconds() {
         registry.register_with_unit(
             "process_cpu",
-            "Time that the process computed",
+            "CPU time of the process",
             Unit::Seconds,
             ConstCounter::new(times),
         );

@@ -1,4 +1,5 @@
-//! One row per operation: method, path, scope and release stage, with its documentation. Router, scope check and OpenAPI read it.
+//! One row per operation: method, path, scope and release stage, with its documentation. The router, the scope check and the OpenAPI
+//! document use it.
 
 use axum::handler::Handler;
 use axum::routing::{MethodFilter, MethodRouter, on};
@@ -11,7 +12,7 @@ use crate::api::request::query::{self, QueryField};
 /// The scope of an operation that any valid key may call.
 pub const ANY_KEY: &str = "";
 
-/// The schema of a type, made when the document is printed.
+/// Returns the schema of a type when the document is rendered.
 pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
 /// The release stage that the contract gives an operation.
@@ -22,7 +23,7 @@ pub enum Priority {
     Phase2,
     /// In the contract, without a label.
     Unlabelled,
-    /// Not in the contract: closes one of its gaps.
+    /// Not in the contract; fills one of its gaps.
     Additive,
 }
 
@@ -51,22 +52,22 @@ pub struct Docs {
     pub summary: &'static str,
     /// Markdown, one paragraph; may be empty.
     pub description: &'static str,
-    /// Headers of this operation alone. `Idempotency-Key` and `If-Match` come with its kind.
+    /// Headers of this operation alone. `Idempotency-Key` and `If-Match` are added for its kind.
     pub headers: Vec<HeaderParameter>,
-    /// Objects whose properties are query parameters. `limit` and `cursor` come with the kind of the operation.
+    /// Objects whose properties are query parameters. `limit` and `cursor` are added for its kind.
     pub queries: Vec<SchemaOf>,
-    /// The same parameters, for the check of names.
+    /// The same parameters, to check the names of received ones.
     pub query_fields: Vec<fn() -> &'static [QueryField]>,
     pub request: Option<SchemaOf>,
     /// Whether the operation can be called without a body, although it creates something.
     pub is_body_optional: bool,
     /// Media types that the body may have instead of JSON.
     pub request_types: Vec<&'static str>,
-    /// The answer's body; of a list, one item of `data`.
+    /// The schema of the response body; for a list, of an item of `data`.
     pub response: Option<SchemaOf>,
-    /// Media types that the answer may have instead of JSON.
+    /// Media types that the response may have instead of JSON.
     pub response_types: Vec<&'static str>,
-    /// The answer is a stream of server-sent events, which has no schema and goes on.
+    /// Whether the response is an endless stream of server-sent events, without a schema.
     pub streams: bool,
 }
 
@@ -77,35 +78,35 @@ pub struct Operation {
     pub path: &'static str,
     /// Heading in the documentation.
     pub tag: &'static str,
-    /// `calendar.write`; `ANY_KEY` where a valid key is enough.
+    /// The required scope, such as `calendar.write`; `ANY_KEY` if any valid key is enough.
     pub scope: &'static str,
     pub priority: Priority,
     /// No key is asked for: something else authenticates the call.
     pub public: bool,
-    /// Whether a key that is sent to a public operation is authenticated, and an invalid one refused.
+    /// Whether a public operation authenticates a key if one is sent, and refuses an invalid one.
     pub optional_key: bool,
-    /// Whether a public operation counts its requests itself, instead of the budgets of addresses.
+    /// Whether a public operation has its own rate limit instead of the limits per address.
     pub own_budget: bool,
-    /// Errors have the shape of RFC 6749, and the key may be the password of HTTP's Basic scheme.
+    /// Whether errors have the form of RFC 6749, and the key may be the password of HTTP Basic authentication.
     pub oauth_errors: bool,
-    /// Answers a page: `data` and `next_cursor`.
+    /// Whether the response is a page: `data` and `next_cursor`.
     pub list: bool,
-    /// Takes `limit` and `cursor`: lists, and change feeds.
+    /// Whether it takes `limit` and `cursor`: lists, and change feeds.
     pub paged: bool,
-    /// False: answers 501 `not_implemented`.
+    /// Whether it is implemented; otherwise it answers 501 `not_implemented`.
     pub built: bool,
-    /// Largest body in bytes.
+    /// Maximum body, bytes.
     pub max_body: usize,
     pub docs: Docs,
     status: Option<u16>,
 }
 
-/// Last words of a path that are themselves what is done.
+/// Last path segments that name an action and so end the `operationId`.
 const VERBS: &str = "accept authorize callback cancel changes conference confirm decline deliver notifications query refresh reject renew \
                      replay reschedule reset retry rotate send start status stream tentative test token trigger";
 
 impl Operation {
-    /// The `operationId`, made of the path: `calendars.events.create`.
+    /// Derives the `operationId` from the path: `calendars.events.create`.
     pub fn id(&self) -> String {
         let segments = self.path.split('/').filter(|s| !s.is_empty()).skip(1);
         let mut words: Vec<String> = segments.filter(|s| !s.starts_with('{')).map(camel).collect();
@@ -146,7 +147,8 @@ impl Operation {
         self.priority != Priority::Additive
     }
 
-    /// Whether it changes something, and so takes an `Idempotency-Key`. A query sent by POST does not, and whoever has no key has none.
+    /// Whether it changes something, and so takes an `Idempotency-Key`. A query sent by POST changes nothing; public operations have no API
+    /// key for which such keys are stored.
     pub fn is_write(&self) -> bool {
         !self.method.is_safe() && !self.public && !self.path.ends_with("/query")
     }
@@ -156,29 +158,29 @@ impl Operation {
         matches!(self.method, Method::PATCH | Method::PUT | Method::DELETE)
     }
 
-    /// Whether it reads the copy of what a provider has: then it takes `fresh`, and says how old its data are.
+    /// Whether it reads the local copy of provider data: then it takes `fresh`, and reports the age of the data.
     pub fn reads_copy(&self) -> bool {
         let mut words = self.path.split('/').skip(2);
         let is_copied = words.next().is_some_and(|word| is_among(COPIED, word));
         self.method == Method::GET && is_copied && !words.any(|word| is_among(NOT_COPIED, word))
     }
 
-    /// Names of the path's parameters, in order.
+    /// Returns the names of the path parameters, in order.
     pub fn path_parameters(&self) -> impl Iterator<Item = &'static str> {
         self.path.split('/').filter_map(|s| s.strip_prefix('{')?.strip_suffix('}'))
     }
 }
 
-/// Families of paths that are about what a provider has.
+/// First path segments of operations on provider data.
 const COPIED: &str = "calendars contact-books contact-groups contacts email task-lists";
-/// Parts of these paths without a local copy: data that is read from the provider each time, and data of the service's own.
+/// Path segments below them without a local copy: data that is read from the provider each time, and the service's own data.
 const NOT_COPIED: &str = "attachments capabilities photo status tracking";
 
 fn is_among(words: &str, word: &str) -> bool {
     words.split_whitespace().any(|one| one == word)
 }
 
-/// `task-lists` → `taskLists`.
+/// Converts to camel case: `task-lists` → `taskLists`.
 fn camel(segment: &str) -> String {
     let mut words = segment.split('-');
     let mut out = words.next().unwrap_or_default().to_owned();
@@ -190,7 +192,7 @@ fn camel(segment: &str) -> String {
     out
 }
 
-/// Functions that add a row, each with the HTTP method that it is called after.
+/// Generates functions that add a row, each named after an HTTP method.
 macro_rules! verbs {
     ($($name:ident $method:ident),*) => {$(
         pub fn $name<H, T>(self, path: &'static str, scope: &'static str, priority: Priority, handler: H) -> Self
@@ -203,14 +205,14 @@ macro_rules! verbs {
     )*};
 }
 
-/// Rows with their handlers. `get`, `post`, `patch`, `put` and `delete` add a row; what is chained after it documents that row.
+/// Rows with their handlers. `get`, `post`, `patch`, `put` and `delete` add a row; the calls chained after it document that row.
 pub struct Routes<S = ()> {
     tag: &'static str,
     pub(crate) rows: Vec<(Operation, MethodRouter<S>)>,
 }
 
 impl<S: Clone + Send + Sync + 'static> Routes<S> {
-    /// No rows yet; those that are added stand under this heading in the documentation.
+    /// Creates an empty list, whose rows get this heading in the documentation.
     pub fn new(tag: &'static str) -> Self {
         Routes { tag, rows: Vec::new() }
     }
@@ -246,7 +248,7 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
         self
     }
 
-    /// Puts the rows that follow under another heading.
+    /// Sets the heading of the following rows.
     pub fn tag(mut self, tag: &'static str) -> Self {
         self.tag = tag;
         self
@@ -262,12 +264,13 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
         self.last(|o| o.docs.summary = summary)
     }
 
-    /// Adds details that do not fit into the summary: rules, limits, particular errors.
+    /// Adds details that do not fit into the summary: rules, limits, specific errors.
     pub fn description(self, description: &'static str) -> Self {
         self.last(|o| o.docs.description = description)
     }
 
-    /// Query parameters, as a struct: each property is one. `limit` and `cursor` of lists need not be in it. A row can have several structs.
+    /// Adds query parameters: the properties of a struct. `limit` and `cursor` of lists are added automatically. A row can have several
+    /// structs.
     pub fn query<Q: JsonSchema + 'static>(self) -> Self {
         self.last(|o| {
             o.docs.queries.push(Q::json_schema);
@@ -275,89 +278,89 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
         })
     }
 
-    /// One request header, which is optional.
+    /// Adds an optional request header.
     pub fn header(self, name: &'static str, description: &'static str) -> Self {
         self.last(|o| o.docs.headers.push(HeaderParameter { name, description }))
     }
 
-    /// The request's body.
+    /// Sets the type of the request body.
     pub fn body<T: JsonSchema>(self) -> Self {
         self.last(|o| o.docs.request = Some(|g| g.subschema_for::<T>()))
     }
 
-    /// The body can be left out. Otherwise a create needs one.
+    /// Makes the body optional, which for a create it is not by default.
     pub fn optional_body(self) -> Self {
         self.last(|o| o.docs.is_body_optional = true)
     }
 
-    /// The body brings files along, and may be as large as that takes.
+    /// Raises the maximum body size for operations with files.
     pub fn takes_files(self) -> Self {
         self.last(|o| o.max_body = MAX_BODY_WITH_FILES)
     }
 
-    /// Another media type that the same body may have.
+    /// Adds a media type for the request body.
     pub fn body_type(self, media_type: &'static str) -> Self {
         self.last(|o| o.docs.request_types.push(media_type))
     }
 
-    /// The answer: a bare object.
+    /// Sets the type of the response: a bare object.
     pub fn returns<T: JsonSchema>(self) -> Self {
         self.last(|o| o.docs.response = Some(|g| g.subschema_for::<T>()))
     }
 
-    /// The answer: a page of these.
+    /// Sets the type of the items in the response, which is a page.
     pub fn lists<T: JsonSchema>(self) -> Self {
         // A query that is sent by POST has `limit` and `cursor` in its body.
         self.returns::<T>().last(|o| (o.list, o.paged) = (true, o.method == Method::GET))
     }
 
-    /// The operation takes `limit` and `cursor` though its answer is more than a page.
+    /// Adds `limit` and `cursor`, although the response is more than a page.
     pub fn paged(self) -> Self {
         self.last(|o| o.paged = true)
     }
 
-    /// Another media type that the answer may have.
+    /// Adds a media type for the response.
     pub fn return_type(self, media_type: &'static str) -> Self {
         self.last(|o| o.docs.response_types.push(media_type))
     }
 
-    /// The answer: server-sent events, for as long as the client stays.
+    /// Makes the response a stream of server-sent events that lasts until the client disconnects.
     pub fn streams(self) -> Self {
         self.last(|o| o.docs.streams = true)
     }
 
-    /// The status of success, where it is not the usual one (`Operation::status`).
+    /// Sets the status of success, if it is not the usual one (`Operation::status`).
     pub fn status(self, status: u16) -> Self {
         self.last(|o| o.status = Some(status))
     }
 
-    /// The last row needs no API key.
+    /// Lets the last row be called without an API key.
     pub fn public(self) -> Self {
         self.last(|o| o.public = true)
     }
 
-    /// The last row needs no API key, and authenticates one that is sent all the same.
+    /// Lets the last row be called without an API key, but authenticates one that is sent.
     pub fn optional_key(self) -> Self {
         self.public().last(|o| o.optional_key = true)
     }
 
-    /// The last row needs no API key, and counts its requests itself (`Limiters::take_of_notifications`).
+    /// Lets the last row be called without an API key, with its own rate limit (`Limiters::take_of_notifications`).
     pub fn own_budget(self) -> Self {
         self.public().last(|o| o.own_budget = true)
     }
 
-    /// The last row is an OAuth endpoint: its errors are not in the envelope (RFC 6749, section 5.2).
+    /// Makes the last row an OAuth endpoint, whose errors are not in the envelope (RFC 6749, section 5.2).
     pub fn oauth_errors(self) -> Self {
         self.last(|o| o.oauth_errors = true)
     }
 
-    /// All rows so far answer 501.
+    /// Makes all rows so far answer 501.
     pub fn not_built(mut self) -> Self {
         self.rows.iter_mut().for_each(|(o, _)| o.built = false);
         self
     }
 
-    /// These rows, then those.
+    /// Appends the rows of `other`.
     pub fn merge(mut self, other: Self) -> Self {
         self.rows.extend(other.rows);
         self

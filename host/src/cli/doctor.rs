@@ -1,4 +1,4 @@
-//! `switchboard doctor`: whether this machine and this data directory are fit to serve. Writes nothing there.
+//! `switchboard doctor`: checks whether this machine and this data directory are ready to serve. Writes nothing there.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ use crate::cli::output::{answer, table};
 use crate::cli::settings::Settings;
 use crate::cli::store;
 
-/// The log of the command: warnings, and which connector is being compiled, which takes some seconds each.
+/// The log filter of the command: warnings, and each connector that is compiled, which takes some seconds.
 pub const LOG: &str = "warn,runtime::artefacts=info";
 
 /// Check that everything `serve` needs is in order
@@ -42,14 +42,14 @@ pub struct Doctor {
     settings: Settings,
 }
 
-/// The result of a check in words.
+/// The result of a check as text.
 struct CheckLine {
     name: &'static str,
     status: CheckStatus,
     message: String,
 }
 
-/// A check's result: good news or a warning. An error is a failure.
+/// A check's result: success or a warning; an error is a failure.
 type CheckResult = Result<(CheckStatus, String)>;
 
 fn ok(message: impl Into<String>) -> CheckResult {
@@ -93,7 +93,7 @@ async fn examine(config: &Config) -> Vec<CheckLine> {
     if config.sqlite_file().is_some() {
         note("database file", Ok(words(config, checks::database_files(config))));
     }
-    // The check of the master key above has the error of one that cannot be read.
+    // If the master key cannot be read, the check above has reported that.
     let keyring = master_key::find(&config.data_dir);
     let mut is_right_key = keyring.is_ok();
     match store::open_to_read(config).await {
@@ -107,7 +107,7 @@ async fn examine(config: &Config) -> Vec<CheckLine> {
             }
             db.close().await;
         }
-        // Before the first start there is none, and that is in order.
+        // Before the first start there is no database, which is no failure.
         Err(_) if config.sqlite_file().is_some_and(|f| !f.exists()) => {
             note("database", warn("there is none yet; the first start creates it"));
         }
@@ -127,7 +127,7 @@ async fn examine(config: &Config) -> Vec<CheckLine> {
     findings
 }
 
-/// The cause of a failure, and its remedy where it has one.
+/// Returns the cause of a failure, with its remedy if it has one.
 fn failure_text(error: &anyhow::Error) -> String {
     match error.downcast_ref::<Fault>() {
         Some(fault) => format!("{error:#}; {}", fault.help),
@@ -135,7 +135,7 @@ fn failure_text(error: &anyhow::Error) -> String {
     }
 }
 
-/// A finding in words, with the remedy where there is one.
+/// Returns a finding as text, with its remedy if it has one.
 fn words(config: &Config, finding: CheckFinding) -> (CheckStatus, String) {
     let (status, dir) = (finding.status(), config.data_dir.display());
     let message = match finding {
@@ -153,7 +153,7 @@ fn words(config: &Config, finding: CheckFinding) -> (CheckStatus, String) {
         CheckFinding::ClockPlausible => "plausible".to_owned(),
         CheckFinding::ClockUnset => "the clock is years behind; set it".to_owned(),
         CheckFinding::ClockWentBack => {
-            "the database was written in the future: the clock went back".to_owned()
+            "the database has entries from the future: the clock was set back".to_owned()
         }
         CheckFinding::ClockDeviates(ms) => format!("the clock is {ms} ms ahead of the database's"),
         CheckFinding::KeyPrivate | CheckFinding::FilesPrivate => "for its owner alone".to_owned(),
@@ -189,7 +189,7 @@ fn words(config: &Config, finding: CheckFinding) -> (CheckStatus, String) {
     (status, message)
 }
 
-/// The first connector that cannot be loaded, with its cause, and how many more there are.
+/// Returns the first connector that cannot be loaded, with its cause, and the number of the others.
 fn broken_connectors(problems: &BTreeMap<String, String>) -> String {
     let more = match problems.len() {
         0 | 1 => String::new(),
@@ -199,7 +199,7 @@ fn broken_connectors(problems: &BTreeMap<String, String>) -> String {
     first.unwrap_or_default() + &more
 }
 
-/// The database's secrets, compared with the master key as `serve` does, and one of them opened. Without a master key there must be none.
+/// Compares the database's secrets with the master key as `serve` does, and opens one of them. Without a master key there must be none.
 async fn stored_secrets(config: &Config, db: &Db, keyring: Option<&Keyring>) -> CheckResult {
     let Some(keyring) = keyring else {
         master_key::ensure_new(db, &config.data_dir).await?;
@@ -243,8 +243,8 @@ fn master_key(config: &Config) -> CheckResult {
     }
 }
 
-/// Loads the connectors as `serve` would. Compiled code is read from the data directory, and what is compiled now goes into a temporary
-/// directory. Before the first start the master key is a random one, which is not stored.
+/// Loads the connectors as `serve` would. Compiled code is read from the data directory; what is compiled now is written to a temporary
+/// directory. Before the first start the master key is random and not stored.
 async fn start_runtime(config: &Config, keyring: Option<Keyring>) -> Result<Runtime> {
     let scratch = tempfile::tempdir().context("cannot make a temporary directory")?;
     let keyring = match keyring {
@@ -261,7 +261,7 @@ async fn start_runtime(config: &Config, keyring: Option<Keyring>) -> Result<Runt
     Runtime::start(settings).await
 }
 
-/// Makes a folder with a link to each file of another one, which need not be there. What replaces a link leaves the file as it is.
+/// Creates a folder with a link to each file of another one, which may be missing. Replacing a link leaves the original file unchanged.
 fn link_files(from: &Path, to: &Path) -> std::io::Result<()> {
     std::fs::create_dir(to)?;
     if !from.exists() {

@@ -27,7 +27,7 @@ const CHECK_TIMEOUT: Duration = Duration::from_secs(30);
 /// Most bytes of an answer that are read.
 const MAX_ANSWER_BYTES: usize = 64 << 10;
 
-/// Save an API key and its server, for `api` and `listen`
+/// Save an API key and its server, for `api`, `listen` and `trigger`
 ///
 /// Asks for the key without showing it, or reads it from --api-key-file or stdin. The key is tried before it is saved in
 /// switchboard/profiles.toml in $XDG_CONFIG_HOME or ~/.config, which other users cannot read.

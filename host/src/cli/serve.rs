@@ -1,4 +1,4 @@
-//! `switchboard serve`: start in an order in which nothing is served too early, stop in one in which nothing is lost.
+//! `switchboard serve`: starts so that nothing is served too early, and stops so that nothing is lost.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -30,14 +30,14 @@ use crate::cli::threads::block_on;
 use crate::cli::{store, telemetry};
 use crate::routes::{self, ServiceRoutes};
 
-/// From the signal to the end of the process at most.
+/// Maximum time from the signal to the end of the process.
 const DRAIN: Duration = Duration::from_secs(10);
-/// The part of that time that is reserved for the database, after requests and background work.
+/// The last part of that time, reserved for closing the database.
 const CLOSE: Duration = Duration::from_millis(1_500);
-/// After it, for how long tokens that are being renewed are waited for: a request for them takes 20 s at most.
+/// Additional time for token renewals in progress: such a request takes at most 20 s.
 const RENEW: Duration = Duration::from_secs(15);
 
-/// Variables that no flag stands for.
+/// Environment variables that correspond to no flag.
 const OTHER_VARIABLES: [&str; 4] = [
     "SWITCHBOARD_MASTER_KEY",
     "SWITCHBOARD_MASTER_KEY_FILE",
@@ -76,7 +76,7 @@ pub struct Serve {
 }
 
 impl Serve {
-    /// Serves until the process is told to stop. `known`: the environment variables of all commands.
+    /// Serves until the process is asked to stop. `known`: the environment variables of all commands.
     pub fn run(self, known: &[OsString]) -> Result<ExitCode> {
         let resolved = self.settings.resolve()?;
         telemetry::start(resolved.log_format, &resolved.log_level)?;
@@ -86,32 +86,32 @@ impl Serve {
     }
 }
 
-/// A misspelt variable is silently the default, which can be dangerous; a warning is what can be done about it.
+/// Warns of unknown variables: a misspelt one silently leaves the default, which can be dangerous.
 fn note_unknown_variables(known: &[OsString]) {
     for (name, _) in std::env::vars_os() {
         let ours =
             name.to_str().is_some_and(|n| n.starts_with("SWITCHBOARD_") && !OTHER_VARIABLES.contains(&n));
         if ours && !known.contains(&name) {
-            tracing::warn!(variable = %name.to_string_lossy(), "there is no such setting; see `switchboard serve --help`");
+            tracing::warn!(variable = %name.to_string_lossy(), "unknown setting; see `switchboard serve --help`");
         }
     }
 }
 
-/// A service that takes requests.
+/// A service that accepts requests.
 pub struct BoundService {
     pub app: App,
-    /// Its operations, for calls within the process.
+    /// Its operations, for calls within this process.
     pub service: Router,
 }
 
-/// Serves until the process is told to stop. `ready` is told as soon as requests are taken.
+/// Serves until the process is asked to stop. `ready` is notified as soon as requests are accepted.
 pub async fn serve(resolved: ServeSettings, ready: Option<oneshot::Sender<BoundService>>) -> Result<()> {
     let ServeSettings { mut config, drain_delay, connectors_named, .. } = resolved;
-    // From here on a signal ends the process in order, also in the middle of its start.
+    // From here on a signal ends the process in order, even during its start.
     let mut signals = Signals::new()?;
     check_connectors(&config, connectors_named)?;
     store::make_data_dir(&config)?;
-    // Held until the process ends, whichever way it does.
+    // Held until the process ends, in whatever way.
     let _lock = store::Lock::take(&config)?;
     store::ensure_master_key(&config).await?;
     let mut listeners = Listeners::bind(&mut config).await?;
@@ -133,7 +133,7 @@ pub async fn serve(resolved: ServeSettings, ready: Option<oneshot::Sender<BoundS
         tokio::spawn(listener.serve(routes, app.metrics.clone(), stopping.clone()));
     }
     if let Some(ready) = ready {
-        // Nobody may want to know any more.
+        // The receiver may be gone already.
         let _ = ready.send(BoundService { app: app.clone(), service: routes.main.clone() });
     }
     let serving = listeners.serve(routes, app.metrics.clone(), stopping);
@@ -143,9 +143,9 @@ pub async fn serve(resolved: ServeSettings, ready: Option<oneshot::Sender<BoundS
     let asked = signals.end_or_interrupt().await;
     let deadline = Instant::now() + DRAIN;
     app.start_draining(deadline - CLOSE);
-    tracing::info!("stopping: requests in flight have {} s", DRAIN.as_secs());
+    tracing::info!("stopping: requests in progress have {} s to complete", DRAIN.as_secs());
     let drained = async {
-        // Nobody's balancer waits for a person at a terminal.
+        // After an interrupt at a terminal there is no load balancer to wait for.
         if asked == StopReason::ToEnd {
             tokio::time::sleep(drain_delay).await;
         }
@@ -155,7 +155,7 @@ pub async fn serve(resolved: ServeSettings, ready: Option<oneshot::Sender<BoundS
     tokio::select! {
         drained = tokio::time::timeout_at(deadline - CLOSE, drained) => match drained {
             Ok(_) => {}
-            Err(_) => tracing::warn!("requests were still in flight when their time was over"),
+            Err(_) => tracing::warn!("requests were still in progress when the time limit ended"),
         },
         _ = signals.end_or_interrupt() => stop_at_once(&app),
     }
@@ -183,8 +183,8 @@ fn log_ready(app: &App, first_operator: Option<&str>) {
     }
 }
 
-/// Waits for work in the background: a message that is being handed over right now and a delivery that a webhook may have are not left
-/// half-way if it can be helped, and jobs that have not ended are given back.
+/// Waits for background work: messages being handed over and deliveries that a webhook may already have received should not be interrupted;
+/// unfinished jobs are released.
 async fn await_jobs(app: &App, signals: &mut Signals, working: &mut JoinHandle<()>, deadline: Instant) {
     tokio::select! {
         _ = tokio::time::timeout_at(deadline, &mut *working) => {}
@@ -202,7 +202,7 @@ fn stop_at_once(app: &App) {
     app.start_draining(Instant::now());
 }
 
-/// Runs a loop beside the requests, and again whenever it panics.
+/// Runs a loop beside the requests, and restarts it if it panics.
 fn in_background<F: Future<Output = ()> + Send + 'static>(
     app: &App,
     stopping: &watch::Receiver<bool>,
@@ -215,7 +215,7 @@ fn in_background<F: Future<Output = ()> + Send + 'static>(
     tokio::spawn(supervised(metrics, work, stop, Backoff::default(), start))
 }
 
-/// Waits for tokens that a provider is being asked for: at many providers the old ones end with that.
+/// Waits for token renewals in progress: at many providers a renewal invalidates the old tokens.
 async fn await_renewals(app: &App, signals: &mut Signals, deadline: Instant) {
     let under_way = app.renewals.running();
     if under_way > 0 {
@@ -223,13 +223,13 @@ async fn await_renewals(app: &App, signals: &mut Signals, deadline: Instant) {
     }
     tokio::select! {
         renewed = tokio::time::timeout_at(deadline, app.renewals.close()) => if renewed.is_err() {
-            tracing::warn!("tokens were still being renewed when their time was over");
+            tracing::warn!("tokens were still being renewed when the time limit ended");
         },
         _ = signals.end_or_interrupt() => tracing::warn!("stopping at once"),
     }
 }
 
-/// Writes the last figures to the database. Every acknowledged write is on disk already; only figures are at stake here.
+/// Writes the last usage figures and log entries to the database. Acknowledged writes are on disk already.
 async fn close(app: &App, deadline: Instant) {
     let work = async {
         if let Err(e) = app.usage.flush(&app.db).await {
@@ -246,13 +246,13 @@ async fn close(app: &App, deadline: Instant) {
     }
 }
 
-/// The whole service, not yet served.
+/// The complete service, before it is served.
 struct StartedService {
     app: App,
     routes: ServiceRoutes,
-    /// A line for the log that says how to sign in to the panel for the first time.
+    /// A log line that says how to sign in to the panel for the first time.
     first_operator: Option<String>,
-    /// Reloads connectors while it lives.
+    /// Reloads connectors until it is dropped.
     _watch: Option<runtime::Watch>,
 }
 
@@ -282,7 +282,7 @@ async fn start(config: Config) -> Result<StartedService> {
     Ok(StartedService { app, routes, first_operator, _watch: watch.transpose()? })
 }
 
-/// Connectors that were asked for have to be there; those of a fresh checkout may still have to be built.
+/// Fails if connectors that were named are missing; those of a fresh checkout may not be built yet.
 fn check_connectors(config: &Config, named: bool) -> Result<()> {
     let Some(dir) = config.connectors_dir.as_ref().filter(|dir| !dir.is_dir()) else { return Ok(()) };
     ensure_or_help(
@@ -297,12 +297,12 @@ fn check_connectors(config: &Config, named: bool) -> Result<()> {
     Ok(())
 }
 
-/// The way in which the process was asked to end.
+/// The signal with which the process was asked to end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum StopReason {
     /// SIGTERM: a supervisor.
     ToEnd,
-    /// SIGINT: somebody at a terminal.
+    /// SIGINT: a person at a terminal.
     Interrupt,
 }
 

@@ -245,7 +245,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Fills the gaps from the file, if one is named, and from the defaults. The error names the setting.
+    /// Fills missing settings from the file, if one is named, and from the defaults. The error names the setting.
     pub fn resolve(self) -> Result<ServeSettings> {
         let file = self.config.as_deref().map(settings_file::read).transpose();
         let resolved = file.and_then(|file| self.or(file.unwrap_or_default()).resolved());
@@ -254,7 +254,7 @@ impl Settings {
 
     fn or(self, file: Settings) -> Settings {
         let list = |own: Vec<Network>, other: Vec<Network>| if own.is_empty() { other } else { own };
-        // A URL and the file with a URL are one setting.
+        // The URL and the file that contains it are one setting.
         let (database_url, database_url_file) = match (self.database_url, self.database_url_file) {
             (None, None) => (file.database_url, file.database_url_file),
             own => own,
@@ -368,7 +368,7 @@ impl Settings {
         })
     }
 
-    /// The bounds of PostgreSQL's connections.
+    /// Returns the limits of the PostgreSQL connections.
     fn pools(&self) -> Result<PoolLimits> {
         let given = PoolSettings {
             read_connections: self.database_read_connections,
@@ -383,7 +383,7 @@ impl Settings {
 }
 
 impl StoreOptions {
-    /// The settings of a command that works on the store, beside a server or without one.
+    /// Resolves the settings of a command that works on the database, with or without a running server.
     pub fn resolve(self) -> Result<Config> {
         let settings = Settings {
             config: self.config,

@@ -1,4 +1,4 @@
-//! Opening the store from a command: beside a running server, after one, or before the first.
+//! Opening the database from a command: beside a running server, after one, or before the first.
 
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -20,13 +20,13 @@ fn options(config: &Config) -> Options {
 /// Remedy of a database that cannot be opened.
 const DATABASE_HELP: &str =
     "check the address of the database (--database-url, --data-dir), and that its server runs";
-/// Remedy of a schema that is not this program's.
+/// Remedy for a schema that does not match this program.
 const SCHEMA_HELP: &str =
     "`switchboard migrate` updates an older database; a newer one needs a newer version of the program";
-/// Remedy of a database that is not there.
+/// Remedy for a missing database.
 const MISSING_HELP: &str =
     "name the data directory or the database of your server with --data-dir or --database-url";
-/// The same for commands that can create one.
+/// Remedy for a missing database, for commands that can create one.
 const INIT_HELP: &str =
     "name those of your server with --data-dir or --database-url; add --init to create new ones";
 
@@ -57,19 +57,19 @@ pub async fn open_current(config: &Config, init: bool) -> Result<Db> {
     }
 }
 
-/// Opens the existing database, with whatever schema it has.
+/// Opens the existing database, whatever its schema.
 pub async fn open(config: &Config) -> Result<Db> {
     ensure_exists(config, MISSING_HELP)?;
     Db::connect(&options(config)).await.map_err(open_failure)
 }
 
-/// The same to read it, without making or changing a file.
+/// Opens the existing database read-only, without creating or changing a file.
 pub async fn open_to_read(config: &Config) -> Result<Db> {
     ensure_exists(config, MISSING_HELP)?;
     Db::connect(&Options { read_only: true, ..options(config) }).await.map_err(open_failure)
 }
 
-/// Fails unless the schema of the database is this program's.
+/// Fails unless the schema of the database matches this program.
 pub async fn ensure_schema(db: &Db) -> Result<()> {
     db.check().await.map_err(|e| with_help(e, SCHEMA_HELP))
 }
@@ -78,7 +78,7 @@ fn open_failure(error: anyhow::Error) -> anyhow::Error {
     with_help(error, DATABASE_HELP)
 }
 
-/// Fails where there is no SQLite database at this path.
+/// Fails if there is no SQLite database at this path.
 pub fn ensure_file(file: &Path) -> Result<()> {
     match file.exists() {
         true => Ok(()),
@@ -97,7 +97,7 @@ fn ensure_exists(config: &Config, help: &str) -> Result<()> {
     }
 }
 
-/// Fails where no server has made the database's tables.
+/// Fails if no server has created the database's tables.
 async fn ensure_used(db: &Db, config: &Config) -> Result<()> {
     if migrations::version(db).await? > 0 {
         return Ok(());
@@ -106,7 +106,7 @@ async fn ensure_used(db: &Db, config: &Config) -> Result<()> {
     Err(failure(format!("the database {url} is empty: no server has used it"), INIT_HELP))
 }
 
-/// Fails where a SQLite database belongs to a master key that is missing: a start would make another one, which is of no use.
+/// Fails if a SQLite database belongs to a missing master key: a start would create a new key, which cannot open it.
 pub async fn ensure_master_key(config: &Config) -> Result<()> {
     let exists = config.sqlite_file().is_some_and(|file| file.exists());
     if !exists || master_key::find_source(&config.data_dir).is_some() {
@@ -118,7 +118,7 @@ pub async fn ensure_master_key(config: &Config) -> Result<()> {
     checked
 }
 
-/// Makes the data directory with `init`; fails where it is missing or has no master key otherwise.
+/// Creates the data directory with `init`; otherwise fails if the directory or its master key is missing.
 pub fn ensure_data_dir(config: &Config, init: bool) -> Result<()> {
     if init {
         return make_data_dir(config);
@@ -134,7 +134,7 @@ pub fn ensure_data_dir(config: &Config, init: bool) -> Result<()> {
     Ok(())
 }
 
-/// Fails where a restore into the data directory was broken off: its files are incomplete.
+/// Fails if a restore into the data directory was interrupted, so that its files are incomplete.
 fn ensure_restored(config: &Config) -> Result<()> {
     match config.data_dir.join(RESTORE_FOLDER).exists() {
         true => Err(failure(
@@ -145,16 +145,16 @@ fn ensure_restored(config: &Config) -> Result<()> {
     }
 }
 
-/// The data directory, made if it is missing; what is in it is for this user alone.
+/// Creates the data directory if it is missing; its files are accessible to this user only.
 ///
 /// # Errors
-/// If a restore into it was broken off.
+/// If a restore into the directory was interrupted.
 pub fn make_data_dir(config: &Config) -> Result<()> {
     create_data_dir(&config.data_dir)?;
     ensure_restored(config)
 }
 
-/// Makes the directory if it is missing, for this user alone.
+/// Creates the directory if it is missing, accessible to this user only.
 pub fn create_data_dir(dir: &Path) -> Result<()> {
     use std::os::unix::fs::DirBuilderExt;
 
@@ -168,7 +168,7 @@ pub fn create_data_dir(dir: &Path) -> Result<()> {
     })
 }
 
-/// Fails where the URL of a SQLite database in this folder would lead to another file.
+/// Fails if the URL of a SQLite database in this folder would name another file.
 pub fn ensure_plain(folder: &Path) -> Result<()> {
     ensure_or_help(
         !folder.as_os_str().as_encoded_bytes().contains(&b'?'),
@@ -177,18 +177,18 @@ pub fn ensure_plain(folder: &Path) -> Result<()> {
     )
 }
 
-/// The command that keeps other users of this machine off these files.
+/// Returns the command that denies other users of this machine access to these files.
 pub fn chmod(files: &[PathBuf]) -> String {
     let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
     format!("chmod 600 {}", names.join(" "))
 }
 
-/// Keeps other servers off the same SQLite file for as long as it lives; the system ends it with the process, however that
-/// ends. None: a PostgreSQL database, which several servers may share.
+/// The lock that keeps other servers from using the same SQLite file. The operating system releases it with the process, however that ends.
+/// None: a PostgreSQL database, which several servers may share.
 pub struct Lock(#[expect(dead_code, reason = "held for its lock")] Option<FileLock>);
 
 impl Lock {
-    /// Takes the lock beside the database file. Fails when another server has it.
+    /// Takes the lock beside the database file. Fails if another server holds it.
     pub fn take(config: &Config) -> Result<Lock> {
         let Some(database) = config.sqlite_file() else { return Ok(Lock(None)) };
         let mut name = database.into_os_string();
@@ -203,7 +203,7 @@ impl Lock {
             .with_context(|| format!("cannot open {}", path.display()))?;
         match file.try_lock() {
             Ok(()) => {
-                // Only for the message that a second server prints.
+                // Read only for the message that a second server prints.
                 file.set_len(0)
                     .and_then(|()| file.rewind())
                     .and_then(|()| write!(file, "{}", std::process::id()))?;
@@ -211,7 +211,7 @@ impl Lock {
             }
             Err(TryLockError::WouldBlock) => {
                 let mut owner = String::new();
-                // Without it the message is only less helpful.
+                // Without the process id the message is only less helpful.
                 let _ = file.take(32).read_to_string(&mut owner);
                 let owner = owner.trim();
                 Err(failure(

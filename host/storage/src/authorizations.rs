@@ -1,5 +1,5 @@
-//! Authorization requests: from the URL that our OAuth client received to the user's return, and to the code that the client
-//! exchanges for tokens. Table: `migrations/0042_oauth_clients.sql`.
+//! Authorization requests: from the URL that a client of Switchboard's OAuth requests, to the user's return, and to the code that the
+//! client exchanges for tokens. Table: `migrations/0042_oauth_clients.sql`.
 
 use anyhow::Result;
 use base::tenant::Tenant;
@@ -57,7 +57,7 @@ pub struct PendingAuthorization {
     pub code_expires_at: Option<i64>,
     pub code_used_at: Option<i64>,
     pub grant_id: Option<String>,
-    /// The account that waits for the client's code, sealed. `release_account` empties it.
+    /// The account that waits for the exchange of the client's code, sealed. `release_account` empties it.
     pub account: Option<String>,
 }
 
@@ -109,7 +109,7 @@ fn authorization(row: &Row<'_>) -> Result<PendingAuthorization> {
     })
 }
 
-/// Inserts a new request: all columns up to `expires_at`. The columns that a claim, the end and a code write are left out.
+/// Inserts a new request: all columns up to `expires_at`. Later steps fill in the others.
 pub async fn insert(tx: &mut Tx, a: &PendingAuthorization) -> Result<()> {
     let sql = "insert into authorizations (state_hash, organization_id, application_id, api_key_id, provider, oauth_client_id, \
                oauth_client_version, redirect_uri, callback_uri, issuer, requires_iss, endpoints, requested_scopes, \
@@ -156,15 +156,15 @@ pub async fn find(on: impl Into<On<'_>>, hash: &str) -> Result<Option<PendingAut
 /// The same, locked until the transaction ends.
 pub async fn lock(tx: &mut Tx, hash: &str) -> Result<Option<PendingAuthorization>> {
     let sql = match tx {
-        // Its write transactions run one after the other anyway.
+        // SQLite runs write transactions one after the other anyway.
         Tx::Sqlite(_) => of_state!(),
         Tx::Postgres(_) => concat!(of_state!(), " for no key update"),
     };
     query(sql).bind(hash).fetch_optional(&mut *tx, authorization).await
 }
 
-/// Claims an unfinished request for `owner` and returns the fence of the claim. None: the request is finished, or another owner
-/// claimed it at or after `stale`, which is a time like `now`: an older claim is taken over.
+/// Claims an unfinished request for `owner` and returns the fence of the claim. None: the request is finished, or another owner claimed it
+/// at or after `stale` (Unix ms); an older claim is taken over.
 pub async fn claim(tx: &mut Tx, hash: &str, owner: &str, now: i64, stale: i64) -> Result<Option<i64>> {
     let sql = "update authorizations set claimed_by = $1, claimed_at = $2, fence = fence + 1 \
                where state_hash = $3 and finished_at is null and (claimed_at is null or claimed_at < $4) returning fence";
@@ -197,12 +197,12 @@ macro_rules! of_code {
     };
 }
 
-/// Uses a code up and returns its request, locked, as it was before: with `code_used_at` set, the code was used before (RFC 6749,
-/// section 4.1.2). None: no code has this hash. The caller checks the code's client and expiry: a rollback leaves the code
-/// usable, a commit ends it.
+/// Marks a code as used and returns its request, locked, as it was before: if `code_used_at` is set, the code had been used before (RFC
+/// 6749, section 4.1.2). None: no code has this hash. The caller checks the client and the expiry: a rollback leaves the code usable, a
+/// commit uses it up.
 pub async fn use_code(tx: &mut Tx, code_hash: &str, now: i64) -> Result<Option<PendingAuthorization>> {
     let sql = match tx {
-        // Its write transactions run one after the other anyway.
+        // SQLite runs write transactions one after the other anyway.
         Tx::Sqlite(_) => of_code!(),
         Tx::Postgres(_) => concat!(of_code!(), " for no key update"),
     };
@@ -217,7 +217,7 @@ pub async fn use_code(tx: &mut Tx, code_hash: &str, now: i64) -> Result<Option<P
     Ok(found)
 }
 
-/// Stores an account, which is sealed, until the code of its request is exchanged or expires. `grant` is that of its tokens.
+/// Stores a sealed account until the code of its request is exchanged or expires. `grant` belongs to its tokens.
 pub async fn hold_account(tx: &mut Tx, state_hash: &str, account: &str, grant: &Grant) -> Result<()> {
     let sql =
         "update authorizations set account = $1, grant_client = $2, grant_key = $3 where state_hash = $4";
@@ -225,7 +225,7 @@ pub async fn hold_account(tx: &mut Tx, state_hash: &str, account: &str, grant: &
     Ok(())
 }
 
-/// Deletes the account that waits for a code: it is connected, or dropped.
+/// Deletes the stored account of a request: it was connected, or dropped.
 pub async fn release_account(tx: &mut Tx, state_hash: &str) -> Result<()> {
     let sql = "update authorizations set account = null, grant_client = null, grant_key = null where state_hash = $1";
     query(sql).bind(state_hash).execute(tx).await?;
@@ -242,7 +242,7 @@ pub async fn set_grant(tx: &mut Tx, state_hash: &str, grant_id: &str) -> Result<
     Ok(())
 }
 
-/// Removes at most `limit` requests that were created before then and have no waiting account. Returns how many it removed.
+/// Removes at most `limit` requests that were created before this time and have no waiting account. Returns how many.
 pub async fn clean(tx: &mut Tx, before: i64, limit: i64) -> Result<i64> {
     let sql = "delete from authorizations where state_hash in \
                (select state_hash from authorizations where created_at < $1 and account is null order by created_at limit $2)";

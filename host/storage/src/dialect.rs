@@ -10,7 +10,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// Reads it off the database URL.
+    /// Returns the engine of a database URL.
     pub fn from_url(url: &str) -> Result<Self> {
         match url.split(':').next().unwrap_or_default() {
             "sqlite" => Ok(Dialect::Sqlite),
@@ -19,8 +19,8 @@ impl Dialect {
         }
     }
 
-    /// The URL without its password, for messages. Of one that cannot be parsed, or has an `@` that does not end a password, nothing before
-    /// the last `@` is shown: the password may have characters that should be percent-encoded.
+    /// Returns the URL without its password, for messages. If it cannot be parsed, or an `@` does not end a password, everything before the
+    /// last `@` is hidden: the password may have characters that should be percent-encoded.
     pub fn redact_url(self, url: &str) -> String {
         match self {
             // A path.
@@ -33,7 +33,7 @@ impl Dialect {
         }
     }
 
-    /// How many tables there are with the name `$1`.
+    /// Counts the tables with the name `$1`, as `n`.
     pub fn count_tables(self) -> &'static str {
         match self {
             Dialect::Sqlite => "select count(*) as n from sqlite_master where type = 'table' and name = $1",
@@ -43,11 +43,11 @@ impl Dialect {
         }
     }
 
-    /// Lets one process at a time change the schema. SQLite's write transaction does that by itself.
+    /// Lets one process at a time change the schema. SQLite's write transaction ensures that by itself.
     pub fn lock_schema(self) -> &'static str {
         match self {
             Dialect::Sqlite => "select 1",
-            // An arbitrary number of ours, held until the transaction ends.
+            // An arbitrary lock number of Switchboard; the lock is held until the transaction ends.
             Dialect::Postgres => {
                 "set local statement_timeout = 0; set local lock_timeout = 0; \
                  set local idle_in_transaction_session_timeout = 0; select pg_advisory_xact_lock(7311952038)"
@@ -55,7 +55,7 @@ impl Dialect {
         }
     }
 
-    /// Settings of the table `jobs`, whose rows change often and live shortly: room for changes in place, and early vacuums.
+    /// Settings of the table `jobs`, whose rows change often and are short-lived: room for in-place updates, and early vacuums.
     pub fn tune_jobs(self) -> &'static str {
         match self {
             Dialect::Sqlite => "select 1",
@@ -66,9 +66,9 @@ impl Dialect {
         }
     }
 
-    /// Jobs of the class `$1` that are queued and due by `$2`, without those of the connections in `$4`, the targets in `$5` (but for those
-    /// whose `is_slow` is `$8`) and the applications in `$6`, of the slow ones also those in `$9` and of the others those in `$10`, each a JSON
-    /// array of texts, and without those whose `is_slow` is `$7`; at most `$3`.
+    /// Selects at most `$3` queued jobs of the class `$1` that are due by `$2`. Excluded, each as a JSON array of texts: the connections
+    /// `$4`; the targets `$5`, except for jobs whose `is_slow` is `$8`; the applications `$6`, of slow jobs also `$9`, of fast ones also
+    /// `$10`. Jobs whose `is_slow` is `$7` are excluded too.
     pub fn candidates(self) -> &'static str {
         match self {
             Dialect::Sqlite => {
@@ -93,7 +93,7 @@ impl Dialect {
         }
     }
 
-    /// Selects the reservations in the calendars `$1` of connections other than `$5` (both JSON arrays of texts): rows that start from `$3` on
+    /// Selects the reservations in the calendars `$1` of connections other than `$5` (both JSON arrays of texts): rows that start from `$3`
     /// and before `$2`, and end after `$4`.
     pub fn reserved_of_calendars(self) -> &'static str {
         match self {
@@ -110,8 +110,8 @@ impl Dialect {
         }
     }
 
-    /// How many event types use each of the schedules in `$1`, as `own` those that have hosts, all of them among the connections in `$2`, and
-    /// as `others` the rest. Both are JSON arrays of texts.
+    /// Counts the event types that use each of the schedules in `$1`: as `own` those whose hosts are all among the connections in `$2`, as
+    /// `others` the rest. Both parameters are JSON arrays of texts.
     pub fn schedule_uses(self) -> &'static str {
         match self {
             Dialect::Sqlite => {
@@ -156,7 +156,7 @@ impl Dialect {
         }
     }
 
-    /// How much room the database takes on its disk, as `bytes`.
+    /// Selects the size of the database on disk, as `bytes`.
     pub fn database_size(self) -> &'static str {
         match self {
             Dialect::Sqlite => {
@@ -177,7 +177,7 @@ impl Dialect {
     }
 }
 
-/// A URL with `***` in place of its password; none where it is unclear what the password is.
+/// Returns a URL with `***` in place of its password; none if it is unclear where the password ends.
 fn shown_in_parts(url: &str) -> Option<String> {
     let (_, rest) = url.split_once("://")?;
     let (_, path) = rest.split_at_checked(rest.find(['/', '?', '#']).unwrap_or(rest.len()))?;
@@ -198,8 +198,8 @@ fn shown_in_parts(url: &str) -> Option<String> {
     Some(if parsed.as_str().contains("***") { parsed.to_string() } else { url.to_owned() })
 }
 
-/// The statement of the engine behind a `Reader`, of two that differ only in how they take a JSON array of texts apart: `among!` stands
-/// for a list of them, `$n` being the array.
+/// The statement for the engine of a `Reader`. The engines differ only in how they unpack a JSON array of texts: the macro inserts a
+/// subquery for the array `$n`.
 macro_rules! among {
     ($reader:expr, $before:expr, $array:literal, $after:expr) => {
         match $reader.dialect() {
@@ -213,9 +213,8 @@ macro_rules! among {
     };
 }
 
-/// The same, for a condition that a column is one of the texts in a JSON array: `one_of!` stands for the comparison, and for each further one
-/// in front of `$rest`. PostgreSQL guesses that a list of unknown length is long, and may read the whole collection to join it; an array it
-/// looks up in the index, text by text.
+/// The statement with the condition that a column is one of the texts in a JSON array; each further array stands before `$rest`. PostgreSQL
+/// assumes that a list of unknown length is long and may read the whole table to join it; with an array it looks up each text in the index.
 macro_rules! one_of {
     ($reader:expr, $before:expr, $array:literal) => {
         one_of!($reader, $before, $array, "")
@@ -246,8 +245,8 @@ macro_rules! one_of {
     };
 }
 
-/// The statement of the engine behind a `Tx` that reads its rows out of a JSON array of objects: `$before` is a select without its `from`, in
-/// which `value` is the object.
+/// The statement for the engine of a `Tx` that reads rows from a JSON array of objects: `$before` is a select without its `from`, in which
+/// `value` is the object.
 macro_rules! each_of {
     ($tx:expr, $before:expr, $array:literal, $after:expr) => {
         match $tx.dialect() {
@@ -259,7 +258,7 @@ macro_rules! each_of {
     };
 }
 
-/// The same for a JSON array of texts: `value` is the text.
+/// As `each_of`, for a JSON array of texts: `value` is the text.
 macro_rules! each_text_of {
     ($tx:expr, $before:expr, $array:literal, $after:expr) => {
         match $tx.dialect() {
@@ -271,8 +270,8 @@ macro_rules! each_text_of {
     };
 }
 
-/// The statement of the engine behind a `Tx` that inserts rows into `$table`, for `statement_rows::execute`: each column with its parameter
-/// and its type in PostgreSQL.
+/// The statement for the engine of a `Tx` that inserts rows into `$table`, for `statement_rows::execute`: each column with its parameter
+/// and its PostgreSQL type.
 macro_rules! insert_rows {
     ($tx:expr, $table:literal, [$first:ident $number:literal $type:literal $(, $column:ident $n:literal $t:literal)* $(,)?], $after:literal) => {
         match $tx.dialect() {
@@ -288,8 +287,7 @@ macro_rules! insert_rows {
     };
 }
 
-/// The statement of the engine behind a `Tx` that sets columns of rows of `$table`, each found by its `$key`, for
-/// `statement_rows::execute`.
+/// The statement for the engine of a `Tx` that sets columns of rows of `$table`, each found by its `$key`, for `statement_rows::execute`.
 macro_rules! update_rows {
     ($tx:expr, $table:literal, [$first:ident $f:literal $type:literal $(, $column:ident $n:literal $t:literal)* $(,)?], $key:ident $number:literal) => {
         match $tx.dialect() {
@@ -308,9 +306,9 @@ macro_rules! update_rows {
     };
 }
 
-/// The statement of the engine behind a `Tx` that changes rows of `$table`: `$before` ends with the column of their ids, `$array` is a JSON
-/// array of ids, and `$condition` is what a row has to be. PostgreSQL locks the rows in the order of their ids, and leaves out those that
-/// another transaction has locked: two that want the same rows wait for none, and get different ones.
+/// The statement for the engine of a `Tx` that changes rows of `$table`: `$before` ends with the id column, `$array` is a JSON array of
+/// ids, `$condition` filters the rows. PostgreSQL locks the rows in id order and skips locked ones: concurrent callers get different rows
+/// and do not wait.
 macro_rules! unlocked_among {
     ($tx:expr, $table:literal, $before:expr, $array:literal, $condition:literal, $after:literal) => {
         match $tx.dialect() {
@@ -335,8 +333,8 @@ macro_rules! unlocked_among {
     };
 }
 
-/// The same for who has to change all of these rows: PostgreSQL waits for those that another transaction has locked, and locks them in the
-/// order of their ids. Two that want the same rows then never wait for each other, whatever order the rows lie in.
+/// As `unlocked_among`, for callers that must change all of these rows: PostgreSQL waits for locked rows, and locks in id order, so that
+/// two callers with the same rows cannot deadlock.
 macro_rules! in_order_among {
     ($tx:expr, $table:literal, $before:expr, $array:literal) => {
         match $tx.dialect() {

@@ -1,7 +1,7 @@
-//! Background jobs: when each is due, its owner and its last result. Table: `migrations/0050_jobs.sql`.
+//! Background jobs: due time, owner and last result. Table: `migrations/0050_jobs.sql`.
 //!
-//! A host takes a job by a claim, which writes a random fence into the row. A transaction that writes a result names the fence:
-//! when another host has claimed the job since, nothing of the result is written.
+//! A host takes a job by a claim, which writes a random fence into the row. A transaction that writes a result names the fence: if another
+//! host has claimed the job since, nothing is written.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -36,8 +36,8 @@ impl fmt::Display for Fence {
     }
 }
 
-/// The error of a result whose fence is no longer the job's. The transaction has to be rolled back, and nothing has to be done:
-/// another host has the job, or it was cancelled.
+/// The error of a result whose fence is no longer the job's. The transaction must be rolled back; nothing else is needed: another host has
+/// the job, or it was cancelled.
 #[derive(Debug)]
 pub struct LostLease;
 
@@ -130,7 +130,7 @@ pub(crate) fn job(row: &Row<'_>) -> Result<Job> {
     })
 }
 
-/// The statement that makes jobs.
+/// The statement that inserts jobs.
 macro_rules! insert_jobs {
     ($tx:expr, $after:literal) => {
         insert_rows!(
@@ -178,8 +178,7 @@ pub async fn enqueue_all(tx: &mut Tx, new: &[NewJob<'_>], now: i64) -> Result<()
     Ok(())
 }
 
-/// The rows of new jobs in the order of their ids, in which they are locked. Two with the same id become one, at the earlier time
-/// of both.
+/// Returns the rows of new jobs in id order, in which they are locked. Jobs with the same id become one, at the earlier time.
 fn new_rows<'q>(new: &[NewJob<'q>], now: i64) -> Vec<RowValues<'q>> {
     let mut by_id: BTreeMap<String, NewJob<'q>> = BTreeMap::new();
     for new in new {
@@ -217,7 +216,7 @@ pub async fn ensure_all(tx: &mut Tx, new: &[NewJob<'_>], now: i64) -> Result<()>
     Ok(())
 }
 
-/// Makes one job where there is none.
+/// Creates a job if it does not exist.
 pub async fn ensure(tx: &mut Tx, new: &NewJob<'_>, now: i64) -> Result<()> {
     ensure_all(tx, std::slice::from_ref(new), now).await
 }
@@ -305,8 +304,7 @@ pub struct Claim {
     pub deadline_at: Option<i64>,
 }
 
-/// Claims the jobs with these ids that are queued and due, and returns them. Jobs that another transaction is claiming or
-/// changing at this moment are left out.
+/// Claims those of the jobs with these ids that are queued and due, and returns them. Jobs locked by another transaction are skipped.
 pub async fn claim(tx: &mut Tx, ids: &[String], by: &Claim) -> Result<Vec<Job>> {
     let sql = unlocked_among!(
         tx,
@@ -327,8 +325,8 @@ pub async fn claim(tx: &mut Tx, ids: &[String], by: &Claim) -> Result<Vec<Job>> 
         .await
 }
 
-/// Fails with `LostLease` unless the job is still the claimed one, and stores `progress` (JSON, at most 1 KiB) where there is
-/// some. It changes the row, so that a takeover waits for the commit of this transaction, or this fails.
+/// Fails with `LostLease` unless this run still owns the job. Stores `progress` (JSON, at most 1 KiB) if given. It always updates the row,
+/// so that a takeover waits for the commit of this transaction, or this fails.
 pub async fn check_fence(tx: &mut Tx, job: &Job, progress: Option<&str>, now: i64) -> Result<()> {
     tx.takes(LockRank::Job)?;
     let sql = "update jobs set progress = coalesce($3, progress), crashes = case when $3 is null then crashes else 0 end, \
@@ -337,8 +335,8 @@ pub async fn check_fence(tx: &mut Tx, job: &Job, progress: Option<&str>, now: i6
     if held == 1 { Ok(()) } else { Err(Error::new(LostLease)) }
 }
 
-/// Ends a run after which nothing is left to do: the job is deleted, or is due again if it was woken during the run. Fails with
-/// `LostLease` when the job is no longer the claimed one.
+/// Ends a run that leaves no work: deletes the job, or makes it due again if it was woken during the run. Fails with `LostLease` if this
+/// run no longer owns the job.
 pub async fn complete(tx: &mut Tx, job: &Job, now: i64) -> Result<()> {
     tx.takes(LockRank::Job)?;
     let sql = "delete from jobs where id = $1 and fence = $2 and state = 'running' and again_at is null";
@@ -387,7 +385,7 @@ pub async fn reschedule(tx: &mut Tx, job: &Job, end: &End, now: i64) -> Result<(
     if held == 1 { Ok(()) } else { Err(Error::new(LostLease)) }
 }
 
-/// Deletes a job, for example with the object of its work. A run in progress loses it: its result is not written.
+/// Deletes a job, for example together with the object of its work. The result of a run in progress is not written.
 pub async fn remove(tx: &mut Tx, id: &str) -> Result<()> {
     tx.takes(LockRank::Job)?;
     query("delete from jobs where id = $1").bind(id).execute(tx).await?;

@@ -37,7 +37,7 @@ pub struct Entry {
     pub at: i64,
 }
 
-/// A log line as a feed of changes reads it. The texts lie in the row.
+/// A log line as read by a change feed. The texts borrow from the row.
 #[derive(Clone, Copy, Debug)]
 pub struct FeedLine<'r> {
     pub sequence: i64,
@@ -52,7 +52,7 @@ pub struct FeedLine<'r> {
     pub resource: Option<&'r str>,
 }
 
-/// The part of a line that decides which subscriptions get it.
+/// The columns of a log line that decide which subscriptions match.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Light {
     pub sequence: i64,
@@ -67,8 +67,8 @@ pub struct Light {
     pub origin: String,
 }
 
-/// Takes the next `count` numbers of the application's log; returns the first. The row stays locked until the commit, which
-/// keeps numbers and commits in one order.
+/// Takes the next `count` numbers of the application's log; returns the first. The row stays locked until the commit, so that numbers
+/// follow the order of commits.
 pub async fn next_sequence(tx: &mut Tx, tenant: &Tenant, count: i64) -> Result<i64> {
     tx.takes(LockRank::Application)?;
     let sql = "update applications set last_sequence = last_sequence + $1 where id = $2 and organization_id = $3 \
@@ -104,10 +104,10 @@ pub async fn last_in(reader: &Reader, tenant: &Tenant, parent_id: &str) -> Resul
         .await
 }
 
-/// Types of resources of one feed; a type may be repeated.
+/// The resource types of one feed; a type may be repeated.
 pub type Types = [&'static str; 4];
 
-/// Returns the types, each once; a repetition becomes an empty text, which no line has.
+/// Returns each type once; a repetition becomes an empty text, which matches no line.
 fn each_once(types: Types) -> impl Iterator<Item = &'static str> {
     (0..types.len()).map(move |n| if types[..n].contains(&types[n]) { "" } else { types[n] })
 }
@@ -119,7 +119,7 @@ pub async fn last_of(
     connection_id: &str,
     types: Types,
 ) -> Result<Option<i64>> {
-    // One type after the other: of each the last line is found at once.
+    // One query per type: the index finds the last line of each at once.
     let sql = "select max(sequence) as last from log where application_id = $1 and connection_id = $2 and resource_type = $3";
     let mut last = None;
     for name in each_once(types).filter(|name| !name.is_empty()) {
@@ -129,7 +129,7 @@ pub async fn last_of(
     Ok(last)
 }
 
-/// Writes lines whose numbers were taken before.
+/// Inserts lines whose numbers were taken before.
 pub async fn insert(tx: &mut Tx, tenant: &Tenant, entries: &[Entry]) -> Result<()> {
     if entries.is_empty() {
         return Ok(());
@@ -169,7 +169,7 @@ pub async fn insert(tx: &mut Tx, tenant: &Tenant, entries: &[Entry]) -> Result<(
     Ok(())
 }
 
-/// A query for whole lines of an application with this condition more.
+/// A query for whole lines of an application with a further condition.
 macro_rules! select {
     ($rest:expr) => {
         concat!(
@@ -180,7 +180,7 @@ macro_rules! select {
     };
 }
 
-/// The same with the columns of `FeedLine` alone, in the order in which `feed_line` reads them.
+/// A query for the columns of `FeedLine`, in the order in which `feed_line` reads them.
 macro_rules! select_feed {
     ($rest:expr) => {
         concat!(
@@ -207,7 +207,7 @@ macro_rules! of_type {
     };
 }
 
-/// The accounts of a line; none where it is of one connection at most, and of lines from before they were noted.
+/// The accounts of a line; none if it has at most one connection, or was written before accounts were recorded.
 pub(crate) fn account_ids(row: &Row<'_>) -> Result<Option<Vec<String>>> {
     let text: Option<String> = row.get("account_ids")?;
     text.map(|text| serde_json::from_str(&text).context("column account_ids")).transpose()
@@ -232,7 +232,7 @@ fn entry(row: &Row<'_>) -> Result<Entry> {
     })
 }
 
-/// By number: a page of a feed has hundreds of lines.
+/// Reads columns by number: a page of a feed has hundreds of lines.
 fn feed_line<'a>(row: &'a Row<'_>) -> Result<FeedLine<'a>> {
     let mut column = row.columns();
     Ok(FeedLine {
@@ -278,7 +278,7 @@ pub async fn of_collection<T>(
     feed_chunk(statement, reader, limit, read).await
 }
 
-/// The same of the lines about the resources of these types in one connection.
+/// As `of_collection`, for the resources of these types in one connection.
 pub async fn of_connection<T>(
     reader: &Reader,
     tenant: &Tenant,
@@ -287,7 +287,7 @@ pub async fn of_connection<T>(
     limit: i64,
     read: impl FnMut(FeedLine<'_>) -> T,
 ) -> Result<Chunk<T>> {
-    // The lines of each type stand together in their order: so many of each at most are looked at, whatever else the connection has.
+    // Each type has its own index range: at most this many lines of each are read, whatever else the connection has.
     let sql = concat!(
         of_type!("$6", "a"),
         " union all ",
@@ -320,7 +320,7 @@ fn light(row: &Row<'_>) -> Result<Light> {
     })
 }
 
-/// The tenant whose log has a line with this id. For search alone, which checks afterwards whether its reader may see the line.
+/// The tenant whose log has a line with this id. For search only, which afterwards checks whether the reader may see the line.
 pub async fn tenant_of(reader: &Reader, id: &str) -> Result<Option<Tenant>> {
     query("select organization_id, application_id from log where id = $1")
         .bind(id)
@@ -335,7 +335,7 @@ pub async fn tenant_of(reader: &Reader, id: &str) -> Result<Option<Tenant>> {
 
 /// The lines of the application with these ids, without their content, oldest first.
 pub async fn by_ids(reader: &Reader, tenant: &Tenant, ids: &[String]) -> Result<Vec<Light>> {
-    // `coalesce`: else SQLite goes through all lines of the application instead of looking up the ids.
+    // Without `coalesce` SQLite reads all lines of the application instead of looking up the ids.
     let sql = one_of!(
         reader,
         "select sequence, id, connection_id, account_ids, type, resource_id, origin from log \
@@ -348,7 +348,7 @@ pub async fn by_ids(reader: &Reader, tenant: &Tenant, ids: &[String]) -> Result<
     Ok(lines)
 }
 
-/// The lines of the application with these ids, with their content, oldest first. All of them are in memory at once: ask for few.
+/// The lines of the application with these ids, with their content, oldest first. All are in memory at once: pass few ids.
 pub async fn whole_by_ids(reader: &Reader, tenant: &Tenant, ids: &[String]) -> Result<Vec<Entry>> {
     // `coalesce` as in `by_ids`.
     let sql = one_of!(
@@ -364,8 +364,8 @@ pub async fn whole_by_ids(reader: &Reader, tenant: &Tenant, ids: &[String]) -> R
     Ok(lines)
 }
 
-/// At most `limit` lines after `sequence`, without their content, oldest first. A line that is not committed yet has a number above
-/// `last_sequence`: a reader that reads that first, and then the lines, misses none up to it.
+/// At most `limit` lines after `sequence`, without their content, oldest first. Uncommitted lines have numbers above `last_sequence`: a
+/// caller that reads `last_sequence` first misses no line up to it.
 pub async fn light_after(reader: &Reader, tenant: &Tenant, after: i64, limit: i64) -> Result<Vec<Light>> {
     let sql = "select sequence, id, connection_id, account_ids, type, resource_id, origin from log \
                where application_id = $1 and organization_id = $2 and sequence > $3 order by sequence limit $4";
@@ -388,7 +388,7 @@ pub async fn resource_of(reader: &Reader, tenant: &Tenant, sequence: i64) -> Res
         .await
 }
 
-/// Below which sequence the application's log is forgotten.
+/// The sequence below which lines of the log are deleted.
 pub async fn floor(on: impl Into<On<'_>>, tenant: &Tenant) -> Result<i64> {
     let floor = query("select floor_sequence from applications where id = $1 and organization_id = $2")
         .bind(&tenant.application_id)

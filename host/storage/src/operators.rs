@@ -26,14 +26,14 @@ pub struct Operator {
     pub password_hash: Option<String>,
     /// The sealed secret of the second factor.
     pub totp_secret: Option<String>,
-    /// The last time step of which a code was used.
+    /// The last time step whose code was used.
     pub totp_step: i64,
-    /// HMACs of recovery codes that were not used.
+    /// HMACs of unused recovery codes.
     pub recovery: Vec<String>,
     pub language: Option<String>,
     pub time_zone: Option<String>,
     pub theme: Option<String>,
-    /// Sessions that began before then are over, milliseconds since 1970.
+    /// Sessions that began earlier are invalid, ms since 1970.
     pub sessions_from: i64,
     pub last_sign_in_at: Option<i64>,
     pub last_sign_in_ip: Option<String>,
@@ -65,8 +65,8 @@ pub(crate) fn operator(row: &Row<'_>) -> Result<Operator> {
     })
 }
 
-/// Locks what decides who may operate the installation, before any operator is locked: a change of admins, of roles or of disabled
-/// operators sees what the change before it left.
+/// Locks the set of operators as a whole, before any single operator: a change of admins, roles or disabled operators sees the result of
+/// the change before it.
 pub async fn lock_all(tx: &mut Tx) -> Result<()> {
     tx.takes_row(LockRank::Operator, "")?;
     let sql = "insert into installation (name, value) values ('operators', '') \
@@ -80,23 +80,23 @@ pub async fn find(on: impl Into<On<'_>>, id: &str) -> Result<Option<Operator>> {
     query("select * from operators where id = $1").bind(id).fetch_optional(on, operator).await
 }
 
-/// The same, locked until the transaction ends.
+/// Finds and locks the operator until the transaction ends.
 pub async fn lock(tx: &mut Tx, id: &str) -> Result<Option<Operator>> {
     tx.takes_row(LockRank::Operator, id)?;
     let sql = match tx {
-        // Its write transactions are one after the other anyway.
+        // SQLite runs write transactions one after the other anyway.
         Tx::Sqlite(_) => "select * from operators where id = $1",
         Tx::Postgres(_) => "select * from operators where id = $1 for no key update",
     };
     query(sql).bind(id).fetch_optional(tx, operator).await
 }
 
-/// The operator with this address, by its `email_key`.
+/// The operator with this email address, by its `email_key`.
 pub async fn by_email(on: impl Into<On<'_>>, email_key: &str) -> Result<Option<Operator>> {
     query("select * from operators where email_key = $1").bind(email_key).fetch_optional(on, operator).await
 }
 
-/// Operators after an id, in the order in which they were made.
+/// Operators after an id, by creation.
 pub async fn list(reader: &Reader, after_id: &str, limit: i64) -> Result<Vec<Operator>> {
     query("select * from operators where id > $1 order by id limit $2")
         .bind(after_id)
@@ -105,7 +105,7 @@ pub async fn list(reader: &Reader, after_id: &str, limit: i64) -> Result<Vec<Ope
         .await
 }
 
-/// Writes a new operator. Returns false when another one has the address.
+/// Inserts an operator. Returns false if another one has the address.
 pub async fn insert(tx: &mut Tx, o: &Operator) -> Result<bool> {
     let sql = "insert into operators (id, email, email_key, name, is_admin, password_hash, totp_step, recovery, language, time_zone, theme, \
                sessions_from, created_at, updated_at) values ($1, $2, $3, $4, $5, $6, 0, '[]', $7, $8, $9, $10, $11, $11) \
@@ -181,7 +181,7 @@ pub async fn members(
         .await
 }
 
-/// Gives an operator a role in an organization, in place of the one that they had there.
+/// Sets the role of an operator in an organization, replacing an earlier one.
 pub async fn set_role(tx: &mut Tx, role: &OperatorRole, now: i64) -> Result<()> {
     let sql = "insert into operator_roles (operator_id, organization_id, role, created_at) values ($1, $2, $3, $4) \
                on conflict (operator_id, organization_id) do update set role = excluded.role";
@@ -195,14 +195,14 @@ pub async fn set_role(tx: &mut Tx, role: &OperatorRole, now: i64) -> Result<()> 
     Ok(())
 }
 
-/// Takes the role of an operator in an organization away. Returns false when there was none.
+/// Removes the role of an operator in an organization. Returns false if there was none.
 pub async fn remove_role(tx: &mut Tx, operator_id: &str, organization_id: &str) -> Result<bool> {
     let sql = "delete from operator_roles where operator_id = $1 and organization_id = $2";
     Ok(query(sql).bind(operator_id).bind(organization_id).execute(tx).await? == 1)
 }
 
-/// Whether the installation has another admin than this operator who can act: not disabled, and with a password or an identity to sign in
-/// with, unless this operator has neither. Call it under `lock_all`.
+/// Whether the installation has another admin who can act: not disabled, and with a password or an identity to sign in with, unless this
+/// operator has neither. Call it under `lock_all`.
 pub async fn has_other_admin(tx: &mut Tx, operator_id: &str) -> Result<bool> {
     let sql = "select o.id from operators o where o.is_admin = 1 and o.disabled_at is null and o.id <> $1 \
                and (o.password_hash is not null or o.oidc_subject is not null or not exists (select 1 from operators s \
@@ -211,7 +211,7 @@ pub async fn has_other_admin(tx: &mut Tx, operator_id: &str) -> Result<bool> {
     Ok(found.is_some())
 }
 
-/// Whether the organization has another owner than this operator who can act, as in `has_other_admin`. Call it under `lock_all`.
+/// Whether the organization has another owner who can act, as in `has_other_admin`. Call it under `lock_all`.
 pub async fn has_other_owner(tx: &mut Tx, organization_id: &str, operator_id: &str) -> Result<bool> {
     let sql = "select o.id from operator_roles r cross join operators o where r.organization_id = $1 and r.role = 'owner' \
                and r.operator_id <> $2 and o.id = r.operator_id and o.disabled_at is null \
@@ -225,7 +225,7 @@ pub async fn has_other_owner(tx: &mut Tx, organization_id: &str, operator_id: &s
     Ok(found.is_some())
 }
 
-/// Sets another password.
+/// Replaces the password.
 pub async fn set_password(tx: &mut Tx, id: &str, hash: &str, now: i64) -> Result<()> {
     let sql = "update operators set password_hash = $2, updated_at = $3 where id = $1";
     query(sql).bind(id).bind(hash).bind(now).execute(tx).await?;
@@ -237,13 +237,13 @@ pub async fn set_password(tx: &mut Tx, id: &str, hash: &str, now: i64) -> Result
 pub struct SecondFactor {
     /// Sealed. None: there is no second factor.
     pub totp_secret: Option<String>,
-    /// The step of the code that proved it.
+    /// The time step of the code that confirmed it.
     pub totp_step: i64,
     /// HMACs of recovery codes.
     pub recovery: Vec<String>,
 }
 
-/// Sets another second factor, or none.
+/// Replaces the second factor, or removes it.
 pub async fn set_second_factor(tx: &mut Tx, id: &str, factor: &SecondFactor, now: i64) -> Result<()> {
     let sql =
         "update operators set totp_secret = $2, totp_step = $3, recovery = $4, updated_at = $5 where id = $1";
@@ -258,13 +258,13 @@ pub async fn set_second_factor(tx: &mut Tx, id: &str, factor: &SecondFactor, now
     Ok(())
 }
 
-/// Uses the code of a time step. Returns false when a code of this step or of a later one was used already, on whichever host.
+/// Marks the code of a time step as used. Returns false if a code of this or a later step was already used, on any host.
 pub async fn use_step(tx: &mut Tx, id: &str, step: i64) -> Result<bool> {
     let sql = "update operators set totp_step = $2 where id = $1 and totp_step < $2";
     Ok(query(sql).bind(id).bind(step).execute(tx).await? == 1)
 }
 
-/// Replaces the unused recovery codes. Returns false when they are no longer those that were read, because one has been used since.
+/// Replaces the unused recovery codes. Returns false if one of them was used since they were read.
 pub async fn use_recovery(tx: &mut Tx, id: &str, from: &[String], to: &[String]) -> Result<bool> {
     let sql = "update operators set recovery = $3 where id = $1 and recovery = $2";
     Ok(query(sql).bind(id).bind(json_text(from)).bind(json_text(to)).execute(tx).await? == 1)
@@ -277,14 +277,14 @@ pub async fn set_admin(tx: &mut Tx, id: &str, is_admin: bool, now: i64) -> Resul
     Ok(())
 }
 
-/// Disables an operator from then on, or, with none, lets them sign in again.
+/// Disables an operator from a time on, or, with none, enables them again.
 pub async fn set_disabled(tx: &mut Tx, id: &str, at: Option<i64>, now: i64) -> Result<()> {
     let sql = "update operators set disabled_at = $2, updated_at = $3 where id = $1";
     query(sql).bind(id).bind(at).bind(now).execute(tx).await?;
     Ok(())
 }
 
-/// The parts of an operator that they choose for themselves.
+/// The settings that an operator chooses for themselves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OperatorProfile {
     pub name: String,
@@ -308,26 +308,26 @@ pub async fn set_profile(tx: &mut Tx, id: &str, profile: &OperatorProfile, now: 
     Ok(())
 }
 
-/// Notes when and from where an operator signed in last.
+/// Records the time and address of the last sign-in.
 pub async fn note_sign_in(tx: &mut Tx, id: &str, at: i64, ip: &str) -> Result<()> {
     let sql = "update operators set last_sign_in_at = $2, last_sign_in_ip = $3 where id = $1";
     query(sql).bind(id).bind(at).bind(ip).execute(tx).await?;
     Ok(())
 }
 
-/// Ends the sessions that began before then, whichever host has them in its memory.
+/// Ends the sessions that began before this time, on all hosts.
 pub async fn set_sessions_from(tx: &mut Tx, id: &str, at: i64) -> Result<()> {
     query("update operators set sessions_from = $2 where id = $1").bind(id).bind(at).execute(tx).await?;
     Ok(())
 }
 
-/// The addresses among these that operators have, by their `email_key`.
+/// Returns those of these email keys that operators have.
 pub async fn known_addresses(reader: &Reader, email_keys: &[String]) -> Result<Vec<String>> {
     let sql = one_of!(reader, "select email_key from operators where email_key", "$1");
     query(sql).bind(json_text(email_keys)).fetch_all(reader, |row| row.get("email_key")).await
 }
 
-/// The names of those of these organizations that exist, by id. The installation's own organization is left out: it has no roles.
+/// The names of the existing organizations among these, by id, without the installation's own organization, which has no roles.
 pub async fn organization_names(reader: &Reader, ids: &[String]) -> Result<BTreeMap<String, String>> {
     let sql = one_of!(
         reader,

@@ -1,5 +1,5 @@
-//! Outgoing messages. Tables: `migrations/0013_outbox.sql` and `0051_sending.sql`. A message that is due has a job, whose run
-//! names its fence in each step; a step that changes no row means that the message no longer belongs to that run.
+//! Outgoing messages. Tables: `migrations/0013_outbox.sql` and `0051_sending.sql`. A due message has a job; each step of its run names the
+//! fence. A step that changes no row shows that the message no longer belongs to the run.
 
 use std::collections::HashMap;
 
@@ -14,13 +14,13 @@ use crate::locked::{ConnectionLock, LockedRow};
 use crate::sql::{On, Reader, Row, query};
 use crate::transaction::LockRank;
 
-/// Characters of a piece of a message.
+/// Characters of one stored piece of a message.
 const PIECE: usize = 256 << 10;
-/// How long a host of the version before leaves a message to a run that works on it, ms: it knows of no jobs and goes by
+/// Time for which a host of the previous version leaves a message to the run that works on it, ms: it knows no jobs and reads
 /// `claimed_until`.
 const LEFT_ALONE_MS: i64 = 180_000;
 
-/// A message on its way.
+/// An outgoing message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutboxMessage {
     pub id: String,
@@ -37,7 +37,7 @@ pub struct OutboxMessage {
     pub send_at: Option<i64>,
     pub next_attempt_at: Option<i64>,
     pub attempts: i64,
-    /// When the provider was about to get it, in the attempt whose result is unknown.
+    /// When the message was handed over to the provider, in the attempt whose result is unknown.
     pub handed_over_at: Option<i64>,
     /// When the provider last accepted the message for at least one recipient.
     pub accepted_at: Option<i64>,
@@ -130,7 +130,7 @@ async fn insert_message(tx: &mut Tx, id: &str, message: &str) -> Result<()> {
     Ok(())
 }
 
-/// A row of the tenant.
+/// The row with this id, if it is of the tenant.
 pub async fn find(on: impl Into<On<'_>>, tenant: &Tenant, id: &str) -> Result<Option<OutboxMessage>> {
     query("select * from outbox where id = $1 and organization_id = $2 and application_id = $3")
         .bind(id)
@@ -140,8 +140,8 @@ pub async fn find(on: impl Into<On<'_>>, tenant: &Tenant, id: &str) -> Result<Op
         .await
 }
 
-/// A row of the locked connection, to be changed. On PostgreSQL the row itself is locked too, because a run that begins an
-/// attempt does not lock the connection.
+/// The row of a locked connection, to be changed. PostgreSQL locks the row too, because a run that begins an attempt does not lock the
+/// connection.
 pub async fn lock_outgoing<'l>(
     tx: &mut Tx,
     lock: &'l ConnectionLock,
@@ -155,7 +155,7 @@ pub async fn lock_outgoing<'l>(
     Ok(found.map(|row| LockedRow::new(lock, row)))
 }
 
-/// The row of a message that was sent, by its Message-ID.
+/// The row of a sent message, by its Message-ID.
 pub async fn by_message_id(
     on: impl Into<On<'_>>,
     connection_id: &str,
@@ -168,7 +168,7 @@ pub async fn by_message_id(
         .await
 }
 
-/// The ids of messages that were sent, by their Message-IDs; of two with one the first, as in `by_message_id`.
+/// The ids of sent messages, by their Message-IDs; of duplicates the first, as in `by_message_id`.
 pub async fn by_message_ids(
     on: impl Into<On<'_>>,
     connection_id: &str,
@@ -196,7 +196,7 @@ pub async fn pieces(reader: &Reader, id: &str) -> Result<Vec<String>> {
         .await
 }
 
-/// Deletes the bytes of a message that is sent, or never will be.
+/// Deletes the content of a message that is sent, or never will be.
 pub async fn forget_contents(tx: &mut Tx, id: &str) -> Result<()> {
     query("delete from outbox_contents where id in ($1, $2)")
         .bind(id)
@@ -206,18 +206,17 @@ pub async fn forget_contents(tx: &mut Tx, id: &str) -> Result<()> {
     Ok(())
 }
 
-/// Begins an attempt of a due message for the run with this fence, even if an earlier run claimed it: that run's host is gone, or
-/// has released the job. A message that was handed over before is looked up at the provider, which is no attempt. None: there is
-/// nothing to do, because the message is not due, was cancelled or settled, its account was disconnected, or a host of the
-/// version before works on it. A state that delivery reports have set since does not matter: some recipients still wait for the
-/// message.
+/// Begins an attempt of a due message for the run with this fence, even if an earlier run claimed it: that run's host is gone, or has
+/// released the job. A message that was handed over before is searched for at the provider, which does not count as an attempt. None:
+/// nothing to do, because the message is not due, was cancelled or settled, its account was disconnected, or a host of the previous version
+/// works on it. Delivery reports since then do not matter: other recipients still wait for the message.
 pub async fn begin(tx: &mut Tx, id: &str, fence: Fence, now: i64) -> Result<Option<OutboxMessage>> {
     let sql = "update outbox set state = 'sending', claimed_by = $1, claimed_until = $2, \
                attempts = attempts + case when handed_over_at is null then 1 else 0 end, updated_at = $3 \
                where id = $4 and next_attempt_at <= $3 \
                and (claimed_until is null or claimed_until <= $3 or claimed_by not like '%/%') \
                and exists (select 1 from connections c where c.id = outbox.connection_id and c.deleted_at is null) returning *";
-    // Claims of hosts of the version before contain a slash; a fence has none.
+    // Claims of hosts of the previous version contain a slash; a fence has none.
     query(sql)
         .bind(fence.to_string())
         .bind(now + LEFT_ALONE_MS)
@@ -227,9 +226,8 @@ pub async fn begin(tx: &mut Tx, id: &str, fence: Fence, now: i64) -> Result<Opti
         .await
 }
 
-/// Creates a job for each message that is due and has none, at most `most`: hosts of the version before, which run beside hosts
-/// of this one, create no jobs. Messages due by `since` are left out: their job failed or was cancelled, and is already deleted.
-/// Returns how many jobs it created.
+/// Creates jobs for at most `most` due messages without one: hosts of the previous version, which run beside this one, create no jobs.
+/// Messages due by `since` are left out: their job failed or was cancelled, and is already deleted. Returns the number of jobs.
 pub async fn adopt(tx: &mut Tx, (since, now): (i64, i64), most: i64) -> Result<u64> {
     tx.takes(LockRank::Job)?;
     let sql = "insert into jobs (id, kind, class, organization_id, application_id, connection_id, state, due_at, created_at, updated_at) \
@@ -242,10 +240,10 @@ pub async fn adopt(tx: &mut Tx, (since, now): (i64, i64), most: i64) -> Result<u
     query(sql).bind(since).bind(now).bind(most).execute(tx).await
 }
 
-/// Records that the provider may have the message from now on. False: the run no longer owns the message, which was cancelled or
-/// belongs to another run; then the provider must not get it.
+/// Records that the provider may have the message from now on. False: the message was cancelled or belongs to another run; then it must not
+/// be handed over.
 pub async fn handed_over(tx: &mut Tx, id: &str, fence: Fence, now: i64) -> Result<bool> {
-    // After the acceptance by an earlier attempt, whatever the clock says: `is_accepted` compares the two.
+    // Not before an earlier acceptance, whatever the clock says: `is_accepted` compares the two times.
     let sql = "update outbox set handed_over_at = case when accepted_at >= $1 then accepted_at + 1 else $1 end, updated_at = $1 \
                where id = $2 and claimed_by = $3 and next_attempt_at is not null";
     Ok(query(sql).bind(now).bind(id).bind(fence.to_string()).execute(&mut *tx).await? == 1)
@@ -284,7 +282,7 @@ pub async fn settle(
     Ok(written == 1)
 }
 
-/// Stores later reports on recipients: bounces.
+/// Stores later delivery reports (bounces) of recipients.
 pub async fn set_recipients(
     tx: &mut Tx,
     before: &LockedRow<'_, OutboxMessage>,
@@ -301,8 +299,8 @@ pub async fn set_recipients(
     Ok(())
 }
 
-/// Cancels a message that has reached no recipient, even while a run prepares it: the run finds out before the provider gets the
-/// message. Returns the new row. None, and nothing is changed: it was handed over, some recipients have it, or it is settled.
+/// Cancels a message that has reached no recipient, even while a run prepares it: the run notices before it hands the message over. Returns
+/// the new row. None, and nothing is changed: it was handed over, some recipients have it, or it is settled.
 pub async fn cancel(tx: &mut Tx, lock: &ConnectionLock, id: &str, now: i64) -> Result<Option<OutboxMessage>> {
     let sql = "update outbox set state = 'cancelled', next_attempt_at = null, claimed_by = null, claimed_until = null, updated_at = $1 \
                where id = $2 and connection_id = $3 and next_attempt_at is not null and handed_over_at is null and accepted_at is null \

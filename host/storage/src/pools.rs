@@ -1,6 +1,6 @@
-//! PostgreSQL's connections: separate pools for the reads of requests, their writes and jobs, and one connection for the host's
-//! lease. In each pool an application has a share: however many connections it requests at once, the others find some. A waiter
-//! for a connection holds none, and waits at most for a fixed time.
+//! PostgreSQL's connections: separate pools for the reads of requests, their writes and jobs, and one connection for the host's lease. In
+//! each pool an application has a share: however many connections it requests at once, others still get some. A waiter holds no connection,
+//! and waits for a limited time.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -21,17 +21,17 @@ use crate::postgres;
 use crate::reachability::Reachability;
 use crate::statement::{Chunk, Query, no_connection};
 
-/// How long a job waits for a connection, ms: no caller waits for the job.
+/// Time that a job waits for a connection, ms: longer than a request, since no caller waits for a job.
 const JOBS_ACQUIRE_MS: u64 = 30_000;
-/// How long each step of a renewal of the lease may take, ms: the lease is valid for longer.
+/// Time limit of each step of a lease renewal, ms; the lease is valid for longer.
 const LEASE_STEP_MS: u64 = 4_000;
-/// The planner's `random_page_cost`. Pages that are read often are in memory, and disks have no heads: a page found by an index
-/// costs little more than the next one. With the server's default (4, of 1998) it reads whole tables where it need not.
+/// The planner's `random_page_cost`. Pages that are read often are in memory, and SSDs have no seek time: a page found by an index costs
+/// little more than the next one. With the server's default of 4 the planner scans whole tables unnecessarily.
 const RANDOM_PAGE_COST: &str = "1.1";
-/// The divisor of an application's share: it gets at most one in so many of the connections for writing. Writes of one
-/// application wait for each other anyway, for the row that numbers its log.
+/// The divisor of an application's share of the write connections. Writes of one application wait for each other anyway, for the row that
+/// numbers its log.
 const SHARE_OF_WRITES: u32 = 3;
-/// The same for reading, and for jobs.
+/// The divisor of the share for reads, and for jobs.
 const SHARE_OF_REST: u32 = 2;
 
 /// Limits of the connections to PostgreSQL, and of the waits for them. SQLite has one writer, and reads on the caller's thread.
@@ -43,16 +43,15 @@ pub struct PoolLimits {
     pub writes: u32,
     /// Connections for work in the background.
     pub jobs: u32,
-    /// How long a request waits for a connection, ms; then it is refused as `overloaded`.
+    /// Time that a request waits for a connection, ms; then it is refused as `overloaded`.
     pub acquire_ms: u64,
-    /// How long a statement waits for rows that another transaction has locked, ms; then its transaction is rolled back.
+    /// Time that a statement waits for rows that another transaction has locked, ms; then its transaction is rolled back.
     pub lock_ms: u64,
-    /// How long a statement may take, the wait for locks included, ms; then its transaction is rolled back. Migrations take as long as they
-    /// take.
+    /// Time limit of a statement, including waits for locks, ms; then its transaction is rolled back. Migrations have no limit.
     pub statement_ms: u64,
-    /// How long a transaction may do nothing, ms; then the server ends its connection, and others have its locks. The host waits
-    /// for nothing outside of the database in a transaction, so that only one that is paused or cut off takes so long. Behind a
-    /// pooler that drops the options of a connection, the role of the database needs this setting.
+    /// Time that a transaction may be idle, ms; then the server closes its connection and releases its locks. The host waits for nothing
+    /// outside the database within a transaction, so only a paused or disconnected one takes that long. Behind a pooler that drops
+    /// connection options, the database role needs this setting.
     pub idle_ms: u64,
 }
 
@@ -70,16 +69,16 @@ impl Default for PoolLimits {
     }
 }
 
-/// How a pool is used at this moment.
+/// The current use of a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PoolUsage {
     /// `reads`, `writes`, `jobs` or `lease`.
     pub lane: &'static str,
-    /// Connections that there may be.
+    /// Maximum connections.
     pub most: u32,
     /// Connections that are in use.
     pub in_use: u32,
-    /// How many callers wait for a connection, or for their application's share of them.
+    /// Callers that wait for a connection, or for their application's share.
     pub waiting: usize,
 }
 
@@ -96,12 +95,12 @@ struct All {
     availability: Availability,
 }
 
-/// A permit of the application's share; none where there is no application.
+/// A permit of the application's share; none for work without an application.
 type Share = Option<OwnedSemaphorePermit>;
 
 impl Pools {
-    /// Opens the pools. The first connection is attempted at once and repeatedly for the time `within`, so that a wrong address
-    /// fails here; the others are opened when they are needed. The error names the server.
+    /// Opens the pools. Connects once at the start, and retries for the time `within`, so that a wrong address fails here; other
+    /// connections are opened when needed. The error names the server.
     pub async fn open(url: &str, limits: &PoolLimits, within: Duration) -> Result<Pools> {
         let to = PgConnectOptions::from_str(url);
         let to = to
@@ -153,7 +152,7 @@ impl Pools {
         found
     }
 
-    /// Begins a transaction. The share has to be held as long as the transaction.
+    /// Begins a transaction. The caller holds the share as long as the transaction.
     pub async fn begin(&self) -> Result<(Share, Transaction<'static, Postgres>)> {
         let lane = Lane::current();
         let pool = match lane.kind() {
@@ -184,9 +183,8 @@ impl Pools {
         }
     }
 
-    /// Waits for the share of the lane's application, and then for `begin`, which takes a connection of this pool: an application
-    /// that waits for its own share blocks no other. While the server cannot be reached, requests fail at once, and other work
-    /// waits.
+    /// Waits for the application's share, and then for `begin`, which takes a connection of this pool: an application that waits for its
+    /// own share blocks no other. While the server is unreachable, requests fail at once, and other work waits.
     async fn take<T, F>(&self, pool: &Pool, lane: &Lane, begin: impl Fn() -> F) -> Result<(Share, T)>
     where
         F: Future<Output = sqlx::Result<T>>,
@@ -218,7 +216,7 @@ impl Pools {
         }
     }
 
-    /// How the pools are used at this moment.
+    /// The current use of each pool.
     pub fn usage(&self) -> Vec<PoolUsage> {
         self.all().into_iter().map(Pool::usage).collect()
     }
@@ -252,12 +250,12 @@ struct Pool {
     lane: &'static str,
     pool: PgPool,
     shares: Shares,
-    /// How many wait.
+    /// Number of waiting callers.
     waiting: AtomicUsize,
 }
 
 impl Pool {
-    /// With one of `share` parts of the connections for each application.
+    /// Creates a lane in which each application gets at most one `share`-th of the connections.
     fn new(lane: &'static str, pool: PgPool, share: u32) -> Pool {
         let permits = (pool.options().get_max_connections() / share).max(1);
         let shares = Shares::new(usize::try_from(permits).unwrap_or(1));
@@ -280,7 +278,7 @@ impl Pool {
     }
 }
 
-/// Counts one in a number, for as long as this exists.
+/// Counts one in a number for as long as this guard exists.
 pub(crate) struct CountGuard<'a>(&'a AtomicUsize);
 
 impl<'a> CountGuard<'a> {

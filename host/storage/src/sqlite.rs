@@ -1,5 +1,5 @@
-//! SQLite, through rusqlite: connections, and statements that run at once on the caller's thread. A read that turns out to take
-//! long is stopped there, and run again where it delays only its own caller.
+//! SQLite, through rusqlite: connections, and statements that run synchronously on the caller's thread. A read that turns out to be slow is
+//! stopped and run again where it delays only its own caller.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
@@ -15,11 +15,11 @@ use crate::error::Outage;
 use crate::sqlite_files::{failed, open, open_read_only};
 use crate::statement::{Chunk, Places, Query, Row, Value, too_long};
 
-/// Steps of SQLite's virtual machine between two checks of a read's budget. Some dozens of steps make a row.
+/// Steps of SQLite's virtual machine between two checks of a read's budget. A row takes some dozens of steps.
 const LOOK_EVERY: i32 = 1_000;
-/// Looks that a read has on its caller's thread: a few milliseconds.
+/// Budget checks of a read on its caller's thread: a few milliseconds.
 const LOOKS_ON_CALLERS_THREAD: i64 = 100;
-/// Looks that a read has on a thread that delays only its own caller: some seconds.
+/// Budget checks of a read on a thread that delays only its own caller: some seconds.
 const AT_MOST: i64 = 400_000;
 /// Maximum number of concurrent long reads.
 const LONG_READS: usize = 4;
@@ -44,7 +44,7 @@ impl Patience {
     }
 }
 
-/// Connections for reading. As many are in use as threads read at one moment; `keep` of them stay open between reads.
+/// Read connections. One is in use per reading thread; `keep` of them stay open between reads.
 #[derive(Clone)]
 pub struct Readers {
     shared: Arc<ReaderState>,
@@ -62,7 +62,7 @@ struct ReaderState {
     idle: Mutex<Vec<Reading>>,
     /// Permits for reads that take long.
     long: Semaphore,
-    /// One for each of `keep` threads, which so finds the pages that it read last in its own processor's cache.
+    /// One open snapshot for each of `keep` threads, so that each finds recently read pages in its own processor's cache.
     held: Box<[Mutex<Option<OpenSnapshot>>]>,
 }
 
@@ -74,7 +74,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Every row of an answer, or those up to the query's bytes, each through `read`.
+    /// Reads all rows of a result, or those up to the query's byte limit, each through `read`.
     pub fn rows<T>(
         &self,
         query: &Query<'_>,
@@ -99,7 +99,7 @@ impl Readers {
         Readers::open_with(file, keep, false)
     }
 
-    /// The same for a database without a writer, or one that another process writes. Changes no file.
+    /// Opens a database without a writer, or one that another process writes. Changes no file.
     pub fn open_read_only(file: &Path, keep: usize) -> Result<Readers> {
         Readers::open_with(file, keep, true)
     }
@@ -120,14 +120,14 @@ impl Readers {
         &self.shared.availability
     }
 
-    /// The same for a database that only this process writes. Beginning and ending a read transaction takes file locks that cost
-    /// more than most reads, so one is held from read to read until the next commit.
+    /// Returns readers for a database that only this process writes. Beginning and ending a read transaction takes file locks that cost
+    /// more than most reads, so a transaction stays open from read to read until the next commit.
     pub fn holding(&self) -> Readers {
         Readers { shared: self.shared.clone(), hold: true }
     }
 
-    /// The rows of a result, up to the query's bytes. A read that takes too long for the caller's thread is restarted where it
-    /// blocks no other work; then `read` sees the first rows again. Fails with a refusal when it takes too long there too.
+    /// Reads the rows of a result, up to the query's byte limit. A read that is too slow for the caller's thread is restarted where it
+    /// blocks no other work; then `read` sees the first rows again. Fails with a refusal if it is too slow there too.
     pub async fn rows<T>(
         &self,
         query: &Query<'_>,
@@ -168,25 +168,24 @@ impl Readers {
         }
     }
 
-    /// The number of the writer's commits; none during a commit, which some readers see already and others do not.
+    /// The number of commits so far; none during a commit, which only some readers see yet.
     pub fn commits(&self) -> Option<u64> {
         self.shared.settled()
     }
 
-    /// The writer is about to commit. Releases the held reads: SQLite can restart the log only when no connection reads its old
-    /// part.
+    /// Announces a commit. Closes the open snapshots: SQLite can restart its write-ahead log only when no connection reads the old part.
     pub fn commit_begins(&self) {
         self.shared.turns.fetch_add(1, Ordering::AcqRel);
         self.shared.release();
     }
 
-    /// The writer has committed, or has failed to.
+    /// Announces the end of a commit, successful or not.
     pub fn commit_ended(&self) {
         self.shared.turns.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Closes the idle connections. The file alone is then the whole database and can be copied: the log is checkpointed first,
-    /// passively, which waits for no connection and may do less.
+    /// Closes the idle connections, so that the file alone is the whole database and can be copied: the write-ahead log is checkpointed
+    /// first, passively, which waits for no connection and may be incomplete.
     pub fn close(&self) {
         self.shared.release();
         let checkpoint = |c: &Reading| {
@@ -241,7 +240,7 @@ impl ReaderState {
         outcome
     }
 
-    /// `commits` was read before: the rows are at least as new.
+    /// Runs `work` on the open snapshot. `commits` was read before, so the rows are at least as new.
     fn with_held<T>(&self, commits: u64, work: impl FnOnce(&Reading) -> Result<T>) -> Result<T> {
         let held = self.own().lock().ok().and_then(|mut own| own.take());
         let held = match held {
@@ -291,7 +290,7 @@ impl ReaderState {
         }
     }
 
-    /// A connection that cannot end its transaction is closed.
+    /// Ends the transaction of a connection; closes the connection if that fails.
     fn end(&self, connection: Reading) {
         connection.left.store(AT_MOST, Ordering::Relaxed);
         if connection.connection.execute_batch("rollback").is_ok() {
@@ -307,8 +306,7 @@ fn was_stopped(e: &anyhow::Error) -> bool {
         .any(|cause| cause.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted))
 }
 
-/// Runs long work on this thread, after the other work of the thread has been given to another. A runtime of one thread has no
-/// other.
+/// Runs long work on this thread, after handing the other tasks of the thread to another one. A single-threaded runtime has no other.
 fn aside<T>(work: impl FnOnce() -> T) -> T {
     match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
@@ -316,7 +314,7 @@ fn aside<T>(work: impl FnOnce() -> T) -> T {
     }
 }
 
-/// Every row of an answer, or those up to the query's bytes, each through `read`.
+/// Reads all rows of a result, or those up to the query's byte limit, each through `read`.
 pub fn rows<T>(
     connection: &Connection,
     query: &Query<'_>,
@@ -345,12 +343,12 @@ pub fn rows<T>(
     Ok(Chunk { rows: found, is_last })
 }
 
-/// How many rows it changed.
+/// Executes a statement; returns the number of changed rows.
 pub fn execute(connection: &Connection, query: &Query<'_>) -> Result<u64> {
     execute_rows(connection, query.sql, [&query.values])
 }
 
-/// How many rows it changed, run once with the values of each row.
+/// Executes a statement once with the values of each row; returns the number of changed rows.
 pub fn execute_rows<'q>(
     connection: &Connection,
     sql: &'static str,
@@ -380,7 +378,7 @@ fn prepare_text<'c>(connection: &'c Connection, sql: &'static str) -> Result<Cac
     connection.prepare_cached(sql).map_err(failed).with_context(|| format!("cannot prepare {sql}"))
 }
 
-/// The number of the value of each parameter: to SQLite `$3` is a name, and parameters are numbered in the order of appearance.
+/// Returns the index of each parameter's value: to SQLite `$3` is a name, and parameters are numbered in order of appearance.
 fn numbers(statement: &CachedStatement<'_>, sql: &str) -> Result<Vec<usize>> {
     let number = |at| {
         let name = statement.parameter_name(at).and_then(|name| name.get(1..)?.parse::<usize>().ok());

@@ -1,6 +1,5 @@
-//! State of a write transaction besides its statements: hooks that run after the commit, the locks it has taken, and whether the
-//! database requires a retry of the whole work. It is task-local inside `Db::write`, and ends with it: a write that is rolled
-//! back leaves nothing of it.
+//! State of a write transaction besides its statements: hooks to run after the commit, the locks it holds, and whether the database
+//! requires a retry of the whole work. The state is task-local inside `Db::write`; a rollback discards it.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,14 +12,14 @@ use crate::lane::Lane;
 use crate::statement_counts::StatementCounts;
 use crate::wakes::{JobClass, Wakes};
 
-/// Rows that transactions lock, in the order in which every transaction takes them: two that take them in different orders can
-/// deadlock (PostgreSQL's `deadlock detected`). Rows that belong to a connection (items, outgoing messages, sync states) are
-/// under its lock.
+/// Rows that transactions lock, in the order in which every transaction must take them: two that take them in different orders can deadlock
+/// (PostgreSQL's `deadlock detected`). Rows that belong to a connection (items, outgoing messages, sync states) are protected by the
+/// connection's lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LockRank {
-    /// Rights in the administration: the row of all of them first, then operators in the order of their ids.
+    /// Administration rights: first the row that stands for all of them, then operators in id order.
     Operator,
-    /// Rows of `connections`, several of them in the order of their ids.
+    /// Rows of `connections`, in id order.
     Connection,
     /// The application's row, which has the last number of its log.
     Application,
@@ -36,7 +35,7 @@ pub enum LockRank {
     Watch,
     /// Background work.
     Job,
-    /// The claim of an `Idempotency-Key`, with the answer.
+    /// The claim of an `Idempotency-Key`, with its response.
     Idempotency,
 }
 
@@ -44,11 +43,11 @@ tokio::task_local! {
     static CURRENT: Transaction;
 }
 
-/// One attempt at a write. All clones are one.
+/// One attempt at a write. Clones share their state.
 #[derive(Clone)]
 pub(crate) struct Transaction {
     state: Arc<Mutex<State>>,
-    /// Counts of the lane that began it.
+    /// Statement counts of the lane that began it.
     counts: StatementCounts,
 }
 
@@ -74,12 +73,12 @@ struct State {
 }
 
 impl Transaction {
-    /// A transaction whose statements count for the caller's lane.
+    /// Creates the state of a transaction whose statements count for the caller's lane.
     pub(crate) fn new() -> Transaction {
         Transaction { state: Arc::default(), counts: Lane::current().counts().clone() }
     }
 
-    /// Runs the work of a write as this transaction.
+    /// Runs `work` with this transaction as the current one.
     pub(crate) fn during<F: Future>(&self, work: F) -> impl Future<Output = F::Output> + use<F> {
         CURRENT.scope(self.clone(), work)
     }
@@ -88,7 +87,7 @@ impl Transaction {
     pub(crate) fn committed(&self, wakes: &Wakes) {
         let State { classes, grown, hooks, .. } = std::mem::take(&mut *self.state());
         for hook in hooks {
-            // A panic affects this write alone, not the shared writer.
+            // A panic affects this write only, not the shared writer.
             if catch_unwind(AssertUnwindSafe(hook)).is_err() {
                 tracing::error!("an action after a commit panicked");
             }
@@ -96,7 +95,7 @@ impl Transaction {
         wakes.committed(classes, grown);
     }
 
-    /// Resets the state after a rollback. The outage that caused it stays known.
+    /// Resets the state after a rollback. The outage that caused the rollback is kept.
     pub(crate) fn rolled_back(&self) {
         let mut state = self.state();
         *state = State { outage: state.outage.take(), ..State::default() };
@@ -107,12 +106,12 @@ impl Transaction {
         self.state().is_given_up
     }
 
-    /// Whether PostgreSQL stopped one of its statements, so that nothing of it is to be committed.
+    /// Whether PostgreSQL stopped one of its statements; then nothing may be committed.
     pub(crate) fn is_stopped(&self) -> bool {
         self.state().is_stopped
     }
 
-    /// The outage of the database that one of its statements met: nothing of it is to be committed.
+    /// The database outage that one of its statements met; then nothing may be committed.
     pub(crate) fn outage(&self) -> Option<Outage> {
         self.state().outage.clone()
     }
@@ -127,12 +126,12 @@ impl Transaction {
     }
 }
 
-/// Runs the hook after the commit of the present write.
+/// Runs the hook after the commit of the current write.
 pub(crate) fn after_commit(hook: impl FnOnce() + Send + 'static) {
     update_state(|state| state.hooks.push(Box::new(hook)));
 }
 
-/// Records that the present write takes a lock. Where debug assertions are on, it fails if that is out of order.
+/// Records that the current write takes a lock. With debug assertions, fails if the order is wrong.
 pub(crate) fn takes(rank: LockRank, id: &str) -> Result<()> {
     if !cfg!(debug_assertions) {
         return Ok(());
@@ -141,7 +140,7 @@ pub(crate) fn takes(rank: LockRank, id: &str) -> Result<()> {
     let mut wrong = None;
     update_state(|state| {
         let highest = state.held.last().filter(|highest| !state.is_in_any_order && **highest > lock);
-        // A held lock causes no wait.
+        // Taking a held lock again waits for nothing.
         wrong = highest.filter(|_| !state.held.contains(&lock)).cloned();
         state.held.insert(lock.clone());
     });
@@ -149,13 +148,13 @@ pub(crate) fn takes(rank: LockRank, id: &str) -> Result<()> {
     Ok(())
 }
 
-/// Allows locks in any order: the present write combines calls that no real transaction combines.
+/// Allows locks in any order: for tests that combine calls as no real transaction does.
 #[cfg(test)]
 pub(crate) fn in_any_order() {
     update_state(|state| state.is_in_any_order = true);
 }
 
-/// The present write enqueued a job of this class. Does nothing outside of a write.
+/// Records that the current write enqueued a job of this class. Has no effect outside a write.
 pub(crate) fn enqueued(class: JobClass) {
     update_state(|state| {
         if !state.classes.contains(&class) {
@@ -164,7 +163,7 @@ pub(crate) fn enqueued(class: JobClass) {
     });
 }
 
-/// Records that the present write added an entry to the log of this application. Does nothing outside of a write.
+/// Records that the current write added an entry to the log of this application. Has no effect outside a write.
 pub(crate) fn log_grew(application_id: &str) {
     update_state(|state| {
         if !state.grown.contains(application_id) {
@@ -173,27 +172,27 @@ pub(crate) fn log_grew(application_id: &str) {
     });
 }
 
-/// Records that PostgreSQL aborted the present write in favour of another.
+/// Records that PostgreSQL aborted the current write in favour of another.
 pub(crate) fn given_up() {
     update_state(|state| state.is_given_up = true);
 }
 
-/// Records that PostgreSQL stopped a statement of the present write.
+/// Records that PostgreSQL stopped a statement of the current write.
 pub(crate) fn stopped() {
     update_state(|state| state.is_stopped = true);
 }
 
-/// Records that the database failed as a whole during a statement of the present write. Does nothing outside of a write.
+/// Records that the database failed as a whole during a statement of the current write. Has no effect outside a write.
 pub(crate) fn met_outage(outage: &Outage) {
     update_state(|state| state.outage = Some(outage.clone()));
 }
 
-/// Records that a statement of the present write changed rows.
+/// Records that a statement of the current write changed rows.
 pub(crate) fn changed_rows() {
     update_state(|state| state.has_changed = true);
 }
 
-/// Calls `add` with the counts of the present write. False: no write is running.
+/// Calls `add` with the counts of the current write. False: no write is running.
 pub(crate) fn with_counts(add: impl FnOnce(&StatementCounts)) -> bool {
     CURRENT.try_with(|current| add(&current.counts)).is_ok()
 }

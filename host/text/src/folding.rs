@@ -1,4 +1,4 @@
-//! Text made comparable: one folding for order, one for search. The tables are ICU's, the same in every process and locale.
+//! Text folding: one for sort order, one for search. The tables are ICU's, the same in every process and locale.
 
 use std::borrow::Cow;
 
@@ -11,15 +11,15 @@ use icu_properties::props::DefaultIgnorableCodePoint;
 use icu_properties::props::GeneralCategory;
 use icu_properties::props::Script;
 
-/// Text for sort keys and caseless equality: Unicode's `NFKC_Casefold` (UAX #31, The Unicode Standard §3.13), that is full case
-/// folding (`ß` is `ss`), compatibility forms unified (full-width, half-width, ligatures) and what is never seen left out
-/// (bidi marks, zero-width characters). Accents stay: `é` and `e` differ. Not Turkic: `I` folds to `i`.
+/// Returns the text for sort keys and caseless equality: Unicode's `NFKC_Casefold` (UAX #31, The Unicode Standard §3.13), that is full case
+/// folding (`ß` is `ss`), unified compatibility forms (full-width, half-width, ligatures), and no invisible characters (bidi marks,
+/// zero-width characters). Accents stay: `é` and `e` differ. Not Turkic: `I` folds to `i`.
 pub fn fold(text: &str) -> String {
     in_runs(text, |ascii, out| out.push_str(&ascii.to_ascii_lowercase()), fold_any)
 }
 
-/// Applies `plain` to long stretches of ASCII, which most text is, and `any` to the rest. No letter of ASCII composes with the
-/// character before it (UAX #15 section 9.1), so a run begins with the one before the first non-ASCII character.
+/// Applies `plain` to runs of ASCII, which is most of the text, and `any` to the rest. An ASCII letter never composes with the character
+/// before it (UAX #15 section 9.1), so a run for `any` begins one character before the first non-ASCII one.
 fn in_runs(text: &str, plain: fn(&str, &mut String), any: fn(&str) -> String) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -41,14 +41,15 @@ fn fold_any(text: &str) -> String {
     let ignorable = CodePointSetData::new::<DefaultIgnorableCodePoint>();
     let visible: String = normalizer.normalize(text).chars().filter(|c| !ignorable.contains(*c)).collect();
     let once = normalizer.normalize(&mapper.fold_string(&visible)).into_owned();
-    // Folding can make what NFKC changes again (U+1E9E, U+0345); a second round is the fixed point that the standard proves.
+    // Folding can produce characters that NFKC changes again (U+1E9E, U+0345); the standard proves that a second pass reaches the fixed
+    // point.
     match mapper.fold_string(&once) {
         Cow::Borrowed(same) if same == once => once,
         again => normalizer.normalize(&again).into_owned(),
     }
 }
 
-/// Text for search and for comparing names: `fold`, and without marks that people omit when they type. So `jose` finds `José`,
+/// Returns the text for search and for comparing names: `fold`, without the marks that people omit when they type. So `jose` finds `José`,
 /// `lukasz` finds `Łukasz`, `soren` finds `Søren`, `isik` finds `Işık`.
 ///
 /// Marks are left out after Latin and Greek letters, after Cyrillic `е` (`ё`), after Arabic letters (vowel signs, tatweel, and
@@ -71,7 +72,7 @@ fn search_key_any(folded: &str) -> String {
             continue;
         }
         let plain = plain_letters(c);
-        // A mark on an omitted character belongs to the letter before.
+        // A mark after an omitted character belongs to the letter before.
         if plain != Some("") {
             base = c;
         }
@@ -83,7 +84,7 @@ fn search_key_any(folded: &str) -> String {
     ComposingNormalizer::new_nfkc().normalize(&kept).into_owned()
 }
 
-/// Whether a mark after this base letter can be left out without making another letter of it.
+/// Whether dropping a mark after this base letter leaves the same letter.
 fn is_optional_mark(base: char, script: Script, mark: char) -> bool {
     match script {
         Script::Latin | Script::Greek => true,
@@ -97,7 +98,7 @@ fn is_optional_mark(base: char, script: Script, mark: char) -> bool {
     }
 }
 
-/// Letters that have no decomposition in Unicode and yet are typed as these (Latin and Arabic letters, U+0640 tatweel).
+/// Returns the plain spelling of letters without a decomposition in Unicode (Latin and Arabic letters, U+0640 tatweel).
 fn plain_letters(c: char) -> Option<&'static str> {
     Some(match c {
         'ø' => "o",

@@ -1,4 +1,4 @@
-//! Text and telephone numbers made comparable: foldings for search and order, numbers in E.164 form. Pure.
+//! Text and phone numbers for comparison: foldings for search and order, numbers in E.164 form. Pure functions.
 
 pub mod folding;
 pub mod phones;

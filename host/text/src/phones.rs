@@ -4,9 +4,9 @@ use rlibphonenumber::PHONE_NUMBER_UTIL;
 use rlibphonenumber::PhoneNumberFormat;
 use rlibphonenumber::Region;
 
-/// Longer text is not a number; libphonenumber's own limit is 250, which it parses with regular expressions.
+/// Maximum length of a number; libphonenumber's own limit is 250, which it parses with regular expressions.
 const MAX_LENGTH: usize = 64;
-/// Number of digits from which a number is complete, and letters after it are a remark (`030 901820 home`), not vanity digits.
+/// Digits after which a number is complete, so that following letters are a remark (`030 901820 home`) and not vanity digits.
 const WHOLE_NUMBER_DIGITS: usize = 8;
 
 /// An international number, and the extension to be dialled after the answer.
@@ -18,15 +18,15 @@ pub struct Number {
     pub extension: Option<String>,
 }
 
-/// The number as E.164. `region`: the ISO 3166-1 alpha-2 code of the country in whose national format it may be; without one only
-/// international numbers are accepted (`+…`, `00…`). None: junk, a number of no possible length, a local number without its area
-/// code, and a number with an extension, which E.164 cannot express: the main line alone is not that number.
+/// Returns the number as E.164. `region`: the ISO 3166-1 alpha-2 code of the country whose national format is accepted; without it only
+/// international numbers are (`+…`, `00…`). None: not a number, an impossible length, a local number without its area code, or a number
+/// with an extension, which E.164 cannot express: the main line is another number.
 pub fn e164(value: &str, region: Option<&str>) -> Option<String> {
     number(value, region).filter(|n| n.extension.is_none()).map(|n| n.e164)
 }
 
-/// As `e164`, with the extension separately. A number is valid when it is of a possible length, in use or not: plans grow faster
-/// than tables, and the numbers of examples are never in use.
+/// Returns the number as `e164` does, with the extension apart. A number is valid if its length is possible, assigned or not: numbering
+/// plans grow faster than tables, and example numbers are never assigned.
 pub fn number(value: &str, region: Option<&str>) -> Option<Number> {
     let value = value.trim();
     if value.len() > MAX_LENGTH || !value.chars().any(|c| c.is_numeric()) {
@@ -34,7 +34,7 @@ pub fn number(value: &str, region: Option<&str>) -> Option<Number> {
     }
     let region = region.and_then(|code| code.trim().parse::<Region>().ok());
     let written = without_remark(value);
-    // Most countries write `+` as `00`; where they do not (`011` in the United States), no number starts with it.
+    // Most countries write `+` as `00`; where they do not (`011` in the United States), no number starts with `00`.
     let bare = written.trim_start_matches(|c: char| !c.is_numeric() && c != '+' && c != '＋');
     let international = bare.strip_prefix("00").map(|rest| format!("+{rest}"));
     let written = international.as_deref().unwrap_or(written);
@@ -48,7 +48,7 @@ pub fn number(value: &str, region: Option<&str>) -> Option<Number> {
         })
 }
 
-/// The ASCII digits of any text with digits of any script (of the Unicode decimal blocks that numbers are written in).
+/// Returns the digits of a text as ASCII, from the Unicode decimal blocks in which numbers are written.
 pub fn digits(value: &str) -> String {
     let normalized = crate::folding::fold(value);
     normalized
@@ -58,7 +58,7 @@ pub fn digits(value: &str) -> String {
         .collect()
 }
 
-/// The value of an Arabic-Indic, extended Arabic-Indic, Devanagari or Bengali digit; numbers are not written in others.
+/// The value of an Arabic-Indic, extended Arabic-Indic, Devanagari or Bengali digit; other scripts are not used for phone numbers.
 fn native_digit(c: char) -> Option<u32> {
     let zero = match c {
         '\u{660}'..='\u{669}' => 0x660,
@@ -70,7 +70,7 @@ fn native_digit(c: char) -> Option<u32> {
     Some(c as u32 - zero)
 }
 
-/// The text without words after a complete number. The markers of an extension stay for the library to parse.
+/// Returns the text without words after a complete number. Markers of an extension stay for libphonenumber to parse.
 fn without_remark(value: &str) -> &str {
     let mut digits = 0;
     for (at, c) in value.char_indices() {
@@ -84,7 +84,7 @@ fn without_remark(value: &str) -> &str {
     value
 }
 
-/// Whether this is how an extension starts, in the languages that libphonenumber reads: `ext`, `x`, `доб`, `int`, `anexo`.
+/// Whether the rest begins with the marker of an extension in a language that libphonenumber reads: `ext`, `x`, `доб`, `int`, `anexo`.
 fn marks_extension(rest: &str) -> bool {
     let rest = crate::folding::fold(rest);
     ["ext", "xt", "x", "доб", "int", "anexo", "e"].iter().any(|marker| {

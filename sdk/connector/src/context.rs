@@ -10,25 +10,25 @@ use crate::error::{Failure, Outcome};
 use crate::http::{Http, Request, Response};
 use crate::tcp::{Line, TcpError};
 
-/// The names in `extra` of the response for [`Context::note_wait`].
+/// The name in `extra` of the response for [`Context::note_wait`].
 const WAIT_MS: &str = "wait-ms";
 const BUCKET: &str = "bucket";
 
 /// The level of a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// A fault that needs the author: the call failed because of the connector.
+    /// A fault of the connector that made the call fail; its author has to act.
     Error,
-    /// An unexpected condition that the connector could handle.
+    /// An unexpected condition that the connector handled.
     Warn,
-    /// A normal event worth a line.
+    /// A normal event.
     Info,
-    /// A detail for the search for a fault.
+    /// A detail for debugging.
     Debug,
 }
 
 impl Level {
-    /// As `wit/host.wit` spells it.
+    /// The name of the level in `wit/host.wit`.
     pub fn as_str(self) -> &'static str {
         match self {
             Level::Error => "error",
@@ -39,15 +39,15 @@ impl Level {
     }
 }
 
-/// Everything outside the connector: the imports in the sandbox, recorded answers in a test.
+/// The functions of the host: the component's imports in the sandbox, recorded answers in a test.
 pub trait Host: Http {
     /// Milliseconds since 1970-01-01T00:00:00Z.
     fn now_ms(&self) -> i64;
 
-    /// At most 65,536.
+    /// Random bytes, at most 65,536.
     fn random_bytes(&self, len: u32) -> Vec<u8>;
 
-    /// Never a token, an address or a body.
+    /// Writes a log line for the connector's author. Never log a token, an address or a body.
     fn log(&self, level: Level, message: &str, fields: &[(&str, String)]);
 
     /// At most `len` bytes of a blob of this call; none when there is no such blob.
@@ -56,7 +56,7 @@ pub trait Host: Http {
         None
     }
 
-    /// A new blob; none when the call's budget is spent.
+    /// Stores a new blob and returns its id; none if the call's blob budget is used up.
     fn create_blob(&self, content: &[u8], content_type: Option<&str>) -> Option<String> {
         let _ = (content, content_type);
         None
@@ -71,16 +71,16 @@ pub trait Host: Http {
     /// Opens an authenticated connection to the server under this name in the settings. `protocol` as in `wit/tcp.wit`.
     fn open_line(&self, server: &str, protocol: &str) -> Result<Box<dyn Line>, TcpError> {
         let _ = (server, protocol);
-        Err(TcpError::new("unavailable", "there are no lines to servers here"))
+        Err(TcpError::new("unavailable", "this host opens no connections to servers"))
     }
 
-    /// Reports the progress of the call; returns once that is on disk (`wit/tcp.wit`, `progress`).
+    /// Reports the progress of the call; returns once the host has stored it durably (`wit/tcp.wit`, `progress`).
     fn reached(&self, step: &str) {
         let _ = step;
     }
 }
 
-/// One call: its connection, its cursor, and the functions of the host.
+/// The context of one call: its connection, its cursor, and the functions of the host.
 ///
 /// ```
 /// use connector_sdk::http::Request;
@@ -96,13 +96,13 @@ pub struct Context<'a> {
     pub connection: Connection,
     /// A cursor that this connector returned earlier for the same operation.
     pub cursor: Option<String>,
-    /// Mutations only; equal for repeated attempts at one change.
+    /// The key of a change, equal for repeated attempts; none for reads.
     pub idempotency_key: Option<String>,
-    /// Milliseconds of wall-clock time that the call had left when it began.
+    /// The time limit of the call, in milliseconds of wall-clock time from its start.
     pub deadline_ms: u32,
-    /// `extra` of the request.
+    /// The pairs in `extra` of the request.
     pub(crate) extra: Vec<(String, String)>,
-    /// `extra` of the response.
+    /// The pairs in `extra` of the response.
     response_extra: RefCell<Vec<(String, String)>>,
     host: &'a dyn Host,
 }
@@ -121,19 +121,19 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The same call with this cursor.
+    /// Sets the cursor of the call.
     pub fn at(mut self, cursor: Option<String>) -> Self {
         self.cursor = cursor;
         self
     }
 
-    /// The same call under this idempotency key.
+    /// Sets the idempotency key of the call.
     pub fn keyed(mut self, key: &str) -> Self {
         self.idempotency_key = Some(key.into());
         self
     }
 
-    /// The same call with one more pair in `extra` of its request.
+    /// Adds a pair to `extra` of the request.
     pub fn with_extra(mut self, name: &str, value: &str) -> Self {
         self.extra.push((name.into(), value.into()));
         self
@@ -145,8 +145,8 @@ impl<'a> Context<'a> {
         self.extra.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
     }
 
-    /// Adds a pair to `extra` of the response. The host ignores names that it does not know, and takes at most 32 pairs of together
-    /// 4 KiB; more is an error of the connector. A failure has no `extra`.
+    /// Adds a pair to `extra` of the response. The host ignores unknown names, and accepts at most 32 pairs with 4 KiB in total; more is an
+    /// error of the connector. A failure has no `extra`.
     pub fn add_response_extra(&self, name: &str, value: impl Into<String>) {
         self.response_extra.borrow_mut().push((name.into(), value.into()));
     }
@@ -171,10 +171,10 @@ impl<'a> Context<'a> {
         self.request_extra("first-attempt-ms")?.parse().ok()
     }
 
-    /// Notes that the provider asks for a wait of this many milliseconds in an answer that is no failure: parts of a batch may be refused
-    /// inside of a 200. The answer of this call counts; no call that uses the bucket is made before the time is over, an hour at most.
-    /// `bucket`: one of `[limits]` in the manifest; none: the whole account. The longest of several waits is kept. A failure has a wait
-    /// of its own, [`Failure::retry_after_ms`].
+    /// Notes that the provider asks for a wait of this many milliseconds although this call succeeds, such as for parts of a batch that
+    /// were refused inside a 200. The host makes no call that uses the bucket before the wait is over, at most an hour. `bucket`: one of
+    /// `[limits]` in the manifest; none: the whole account. The longest of several waits is kept. A failure has a wait of its own,
+    /// [`Failure::retry_after_ms`].
     pub fn note_wait(&self, ms: u32, bucket: Option<&str>) {
         let mut extra = self.response_extra.borrow_mut();
         let noted = extra.iter().find(|(name, _)| name == WAIT_MS).and_then(|(_, ms)| ms.parse::<u32>().ok());
@@ -191,7 +191,7 @@ impl<'a> Context<'a> {
         self.host.send(request).map_err(Failure::from)
     }
 
-    /// Sends several, at most `max_concurrent` at a time; answers in order.
+    /// Sends several requests, at most `max_concurrent` at a time. Returns the results in the order of the requests.
     pub fn send_many(&self, requests: Vec<Request>, max_concurrent: u8) -> Vec<Outcome<Response>> {
         self.host.send_many(requests, max_concurrent).into_iter().map(|r| r.map_err(Failure::from)).collect()
     }
@@ -207,12 +207,12 @@ impl<'a> Context<'a> {
         Failure::from_response(response, doing, self.now_ms())
     }
 
-    /// Milliseconds since 1970-01-01T00:00:00Z, by the host's clock.
+    /// The time by the host's clock, in milliseconds since 1970-01-01T00:00:00Z.
     pub fn now_ms(&self) -> i64 {
         self.host.now_ms()
     }
 
-    /// The host's randomness.
+    /// Random bytes from the host, at most 65,536.
     pub fn random_bytes(&self, len: u32) -> Vec<u8> {
         self.host.random_bytes(len)
     }
@@ -227,24 +227,24 @@ impl<'a> Context<'a> {
         self.host.reached(step);
     }
 
-    /// The other functions of the host.
+    /// The host, for functions that the context does not wrap.
     pub fn host(&self) -> &'a dyn Host {
         self.host
     }
 
-    /// A line for the connector's author. Never a token, an address or a body.
+    /// Writes a log line for the connector's author. Never log a token, an address or a body.
     pub fn log(&self, level: Level, message: &str, fields: &[(&str, String)]) {
         self.host.log(level, message, fields);
     }
 
-    /// Whether the host has accepted this origin (`https://host[:port]`) as one of the account's, after a `check` that named it among
-    /// `discoveredOrigins`: requests to it go out, with the connection's credentials.
+    /// Whether the host has accepted this origin (`https://host[:port]`) for the account, after a `check` that returned it in
+    /// `discoveredOrigins`. Requests to an accepted origin are sent with the connection's credentials.
     pub fn is_accepted(&self, origin: &str) -> bool {
         let origins = self.connection.settings.get("discoveredOrigins").and_then(Value::as_array);
         origins.into_iter().flatten().any(|accepted| accepted == origin)
     }
 
-    /// A text among the connection's settings; empty counts as missing.
+    /// The setting of this name, if it is a non-empty string.
     pub fn setting(&self, name: &str) -> Option<&str> {
         self.connection.settings.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
     }
@@ -269,12 +269,12 @@ pub struct Answer<T> {
     pub body: T,
     /// The position of the next page, or of the next change.
     pub cursor: Option<String>,
-    /// True: call again with `cursor` now. False: caught up.
+    /// Whether there are more pages: the host calls again with `cursor` at once. False if caught up.
     pub more: bool,
 }
 
 impl<T: Serialize> Answer<T> {
-    /// Everything in one page.
+    /// Returns an answer that is complete in one page.
     pub fn whole(body: T) -> Self {
         Answer { body, cursor: None, more: false }
     }

@@ -1,5 +1,5 @@
-//! From the envelope of `wit/types.wit` to a typed method and back. Plain types, so that a native test can go through the
-//! same code as the host.
+//! Converts the request envelope of `wit/types.wit` to a call of a typed method, and its result back. The types are plain, so that native
+//! tests use the same code as the host.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use crate::context::{Answer, Context, Host};
 use crate::error::{Failure, Outcome, code};
 
-/// `types.request`.
+/// The request envelope, `types.request` of `wit/types.wit`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CallRequest {
     /// The operation's name within its surface, such as `events.get`.
@@ -27,21 +27,21 @@ pub struct CallRequest {
     pub extra: Vec<(String, String)>,
 }
 
-/// `types.response`.
+/// The response envelope, `types.response` of `wit/types.wit`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CallResponse {
     /// JSON of the operation's answer.
     pub body: String,
     /// The position of the next page, or of the next change.
     pub cursor: Option<String>,
-    /// True: call again with `cursor` now. False: caught up.
+    /// Whether there are more pages: the host calls again with `cursor` at once. False if caught up.
     pub more: bool,
     /// Pairs of a name and a value, see [`Context::add_response_extra`].
     pub extra: Vec<(String, String)>,
 }
 
-/// Parses the arguments, runs one operation, prints its answer. An argument that cannot be read is the host's mistake or a
-/// newer host's meaning: "invalid", with the place.
+/// Parses the arguments, runs one operation, and serializes its answer. Fails with `invalid` and the path of an argument that cannot be
+/// parsed, such as one of a newer host.
 pub(crate) fn run<A, T>(
     host: &dyn Host,
     request: CallRequest,
@@ -66,8 +66,8 @@ where
     Ok(CallResponse { body, cursor: answer.cursor, more: answer.more, extra: context.response_extra() })
 }
 
-/// The JSON of an answer, in memory of its size. A page of records is megabytes: to let a buffer grow to that costs twice the memory,
-/// and every page of fresh memory costs more than to count once what will be written.
+/// Serializes an answer into a buffer of exactly its size. A page of records has megabytes: a growing buffer would need twice the memory,
+/// and allocating that costs more than counting the bytes first.
 fn to_json<T: Serialize>(body: &T) -> serde_json::Result<String> {
     let mut size = Size(0);
     serde_json::to_writer(&mut size, body)?;
@@ -78,7 +78,7 @@ fn to_json<T: Serialize>(body: &T) -> serde_json::Result<String> {
     Ok(unsafe { String::from_utf8_unchecked(text) })
 }
 
-/// Counts the bytes that are written to it.
+/// A writer that only counts bytes.
 struct Size(usize);
 
 impl Write for Size {
@@ -92,7 +92,7 @@ impl Write for Size {
     }
 }
 
-/// An operation that this version of the SDK does not know.
+/// Returns the failure for an operation that this version of the SDK does not know.
 pub(crate) fn unknown(op: &str) -> Outcome<CallResponse> {
     Err(Failure::unsupported(&format!("the operation {op:?}")))
 }

@@ -12,7 +12,7 @@ use crate::http::{BlobInfo, Http, Request, Response, Segment, SendError};
 use crate::surface;
 use crate::tcp::{self, Line, TcpError};
 
-/// The imports. Calling one outside the sandbox panics.
+/// The host, reached through the component's imports. Calling one outside the sandbox panics.
 struct Imports;
 
 impl From<Request> for wit::http::Req {
@@ -152,7 +152,7 @@ impl Line for wit::tcp::Session {
     }
 }
 
-/// A panic becomes a trap without a text; this gives the author the text first.
+/// Logs the message of a panic, because the trap that follows carries none.
 fn install_panic_hook() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -167,7 +167,7 @@ fn install_panic_hook() {
     });
 }
 
-/// One exported function: envelope in, envelope out.
+/// Runs one exported function: converts the request, runs the operation, and converts the response or failure.
 fn enter(
     request: wit::types::Request,
     verb: impl FnOnce(&dyn Host, dispatch::CallRequest) -> Outcome<dispatch::CallResponse>,
@@ -199,7 +199,7 @@ impl From<Failure> for wit::types::Failure {
     }
 }
 
-/// A connector type as the guest that wit-bindgen wants.
+/// Implements the guest traits of wit-bindgen for a connector type.
 pub struct Guest<C>(PhantomData<C>);
 
 macro_rules! surface_guest {

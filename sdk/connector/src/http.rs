@@ -1,4 +1,4 @@
-//! Requests to the provider: plain types over the imported `http`, and the trait that a native test replaces.
+//! HTTP requests to the provider: plain types over the imported interface `http`, and the trait that native tests implement.
 
 use std::fmt;
 
@@ -18,19 +18,19 @@ use crate::error::Failure;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Request {
-    /// Upper case.
+    /// The HTTP method in upper case.
     pub method: String,
-    /// Absolute, without userinfo and fragment.
+    /// The absolute URL, without user information and fragment.
     pub url: String,
     /// Names and values, without credentials.
     pub headers: Vec<(String, String)>,
-    /// The pieces of the body, sent one after the other; empty: no body.
+    /// The segments of the body in order; empty for no body.
     pub body: Vec<Segment>,
-    /// The manifest's credential slot; none means "default", "none" adds nothing.
+    /// The credential slot of the manifest. None means "default"; the name "none" adds no credentials.
     pub auth: Option<String>,
-    /// Milliseconds for the whole exchange; the host's own limit applies too.
+    /// The time limit of the whole exchange, in milliseconds; the host's own limit applies too.
     pub timeout_ms: Option<u32>,
-    /// Most bytes of the response body; the host's own limit applies too.
+    /// The maximum size of the response body, in bytes; the host's own limit applies too.
     pub max_bytes: Option<u32>,
     /// Pairs of a name and a value for the host. It ignores names that it does not know.
     pub extra: Vec<(String, String)>,
@@ -80,13 +80,13 @@ impl Request {
         Request::new("DELETE", url)
     }
 
-    /// Adds a header; an earlier one of the same name stays.
+    /// Adds a header and keeps earlier ones of the same name.
     pub fn header(mut self, name: &str, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
         self
     }
 
-    /// Adds a pair to `extra`: at most 32 pairs of together 4 KiB.
+    /// Adds a pair to `extra`: at most 32 pairs with 4 KiB in total.
     pub fn extra(mut self, name: &str, value: impl Into<String>) -> Self {
         self.extra.push((name.into(), value.into()));
         self
@@ -97,14 +97,14 @@ impl Request {
         self.extra("units", units.to_string())
     }
 
-    /// Has the host renew the token before it sends the request, as after a 401: for a provider that refused the token inside of another
-    /// answer, such as in a part of a batch. No token is requested if it has been renewed since, and if it cannot be renewed the request
-    /// is sent as it is. A 401 of this request is the connector's to read. A second renewal in one call does nothing.
+    /// Asks the host to renew the token before it sends the request, for a provider that refused the token in a part of a batch instead of
+    /// with a 401. The host does not renew a token that has been renewed since, and sends the request anyway if the renewal fails. The
+    /// connector gets a 401 of this request as an answer. A second renewal in one call has no effect.
     pub fn renewed(self) -> Self {
         self.extra("credentials", "renewed")
     }
 
-    /// Adds `If-Match`, where there is an etag.
+    /// Adds `If-Match` if there is an etag.
     pub fn if_match(self, etag: Option<&str>) -> Self {
         match etag {
             Some(etag) => self.header("if-match", etag),
@@ -118,7 +118,7 @@ impl Request {
         self.header("content-type", content_type)
     }
 
-    /// A JSON body.
+    /// Replaces the body with a value as JSON.
     pub fn json(self, body: &impl Serialize) -> Self {
         let text =
             serde_json::to_vec(body).expect("a request body is a plain struct, which always serialises");
@@ -126,16 +126,16 @@ impl Request {
     }
 }
 
-/// The provider's answer, of any status; 3xx too, because redirects are not followed.
+/// The provider's response with any status, including 3xx, because redirects are not followed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Response {
     /// The HTTP status.
     pub status: u16,
-    /// Names in lower case.
+    /// The header fields, with names in lower case.
     pub headers: Vec<(String, String)>,
     /// The bytes of the body, empty where there is none.
     pub body: Vec<u8>,
-    /// The body was longer than the cap and is cut off.
+    /// Whether the body was cut off at the maximum size.
     pub truncated: bool,
     /// Pairs of a name and a value from the host.
     pub extra: Vec<(String, String)>,
@@ -162,7 +162,7 @@ impl Response {
         String::from_utf8_lossy(&self.body)
     }
 
-    /// The body as JSON; the error names the path of the faulty value.
+    /// Parses the body as JSON. The error names the path of the invalid value.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         let mut reader = serde_json::Deserializer::from_slice(&self.body);
         serde_path_to_error::deserialize(&mut reader).map_err(|error| {
@@ -171,7 +171,7 @@ impl Response {
     }
 }
 
-/// Why there is no answer; codes as in `wit/http.wit`.
+/// The reason why there is no response, with a code of `wit/http.wit`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SendError {
     /// A code of `wit/http.wit`.
@@ -195,12 +195,12 @@ impl fmt::Display for SendError {
     }
 }
 
-/// Head and size of a response whose body was stored in a blob.
+/// The status, headers and size of a response whose body was stored in a blob.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BlobInfo {
-    /// Valid within this call; name it in the answer as `{"$blob": id}`.
+    /// The id of the blob, valid in this call. An answer refers to it as `{"$blob": id}`.
     pub id: String,
-    /// Bytes of the blob; none where the host does not tell.
+    /// The size of the blob in bytes; none if the host does not report it.
     pub size: Option<u64>,
     /// The media type that the provider named.
     pub content_type: Option<String>,
@@ -210,18 +210,18 @@ pub struct BlobInfo {
     pub headers: Vec<(String, String)>,
 }
 
-/// The way to the provider.
+/// Sends HTTP requests to the provider.
 pub trait Http {
     /// Sends a request. Fails where there is no answer, not for an error status.
     fn send(&self, request: Request) -> Result<Response, SendError>;
 
-    /// Answers in order; one that fails does not fail the others.
+    /// Sends several requests and returns their results in order. One failure does not affect the others.
     fn send_many(&self, requests: Vec<Request>, max_concurrent: u8) -> Vec<Result<Response, SendError>> {
         let _ = max_concurrent;
         requests.into_iter().map(|request| self.send(request)).collect()
     }
 
-    /// The response body goes to a blob of the host. `decode` and `max_bytes` as in `wit/http.wit`.
+    /// Sends a request whose response body is stored in a blob of the host. `decode` and `max_bytes` are those of `wit/http.wit`.
     fn send_to_blob(&self, request: Request, decode: &str, max_bytes: u64) -> Result<BlobInfo, SendError> {
         let _ = (request, decode, max_bytes);
         Err(SendError::new("unavailable", "there is no blob store here"))

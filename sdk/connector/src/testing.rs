@@ -1,4 +1,4 @@
-//! Connector logic without wasm: a host whose answers are recorded, and (feature `live`) one that talks to a real server.
+//! Hosts for native tests of a connector: one with recorded answers, and (feature `live`) one that talks to a real server.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::context::{Host, Level};
 use crate::http::{Http, Request, Response, Segment, SendError};
 
-/// The clock, randomness and log of a test: time stands still unless the test moves it, randomness repeats.
+/// The clock, randomness and log of a test. The clock moves only when the test sets it, and the random numbers are the same in every run.
 #[derive(Debug, Default)]
 pub struct Surroundings {
     /// The time that the connector reads, Unix milliseconds; 0 at first.
@@ -22,7 +22,7 @@ pub struct Surroundings {
 impl Surroundings {
     fn random_bytes(&self, len: u32) -> Vec<u8> {
         let next = || {
-            // SplitMix64: repeatable, and that is all a test needs.
+            // SplitMix64: deterministic, which is all that a test needs.
             self.seed.set(self.seed.get().wrapping_add(0x9E37_79B9_7F4A_7C15));
             let z = self.seed.get();
             let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -37,7 +37,7 @@ impl Surroundings {
     }
 }
 
-/// Returns the fields that differ from an empty resource, for snapshots: they show what was read, not every field of the type.
+/// Returns the JSON without null, false, empty strings and empty lists, so that a snapshot shows only the fields that were read.
 pub fn told(sources: impl Serialize) -> Value {
     let mut shown = json!(sources);
     prune(&mut shown);
@@ -57,7 +57,7 @@ fn prune(value: &mut Value) {
     }
 }
 
-/// The bytes of a request's body, as far as they are in it.
+/// The literal bytes of a request's body, without the content of blobs.
 pub fn body(request: &Request) -> Vec<u8> {
     let bytes = |segment: &Segment| match segment {
         Segment::Bytes(bytes) => bytes.clone(),
@@ -68,11 +68,10 @@ pub fn body(request: &Request) -> Vec<u8> {
     request.body.iter().flat_map(bytes).collect()
 }
 
-/// Answers a request of a connector under test.
+/// A function that answers a request of a connector under test.
 pub type Answerer = Box<dyn Fn(&Request) -> Result<Response, SendError>>;
 
-/// A provider made of recorded answers. Answers are given in order, each for the method and URL it was recorded with; a
-/// request that was not expected, and an answer that no request took, fail the test.
+/// A provider with recorded answers, given in order, each for one method and URL. An unexpected request and an unused answer fail the test.
 #[derive(Default)]
 pub struct Recorded {
     /// The clock, randomness and log of the test.
@@ -89,14 +88,14 @@ impl Recorded {
         Recorded::default()
     }
 
-    /// A provider written as a function: a fake server.
+    /// Returns a provider whose answers a function computes, as a fake server does.
     pub fn answering(answerer: impl Fn(&Request) -> Result<Response, SendError> + 'static) -> Self {
         let mut recorded = Recorded::default();
         recorded.answerer = Some(Box::new(answerer));
         recorded
     }
 
-    /// The next answer.
+    /// Adds the next expected request and its answer.
     pub fn expect(self, method: &str, url: &str, response: Response) -> Self {
         self.queue.borrow_mut().push_back((method.into(), url.into(), response));
         self
@@ -164,7 +163,7 @@ pub use live::{Credentials, Live};
 
 #[cfg(feature = "live")]
 mod live {
-    //! A blocking way to a real server, with the rules that the host's egress has: no redirect is followed.
+    //! A blocking HTTP client for a real server. Like the host, it follows no redirects.
 
     use std::time::Duration;
 
@@ -191,7 +190,7 @@ mod live {
         Bearer(String),
     }
 
-    /// A real server.
+    /// A host that sends requests to a real server.
     pub struct Live {
         /// The clock, randomness and log of the test.
         pub surroundings: Surroundings,

@@ -1,18 +1,18 @@
-//! Texts of others, made fit for a property, a parameter or an address.
+//! Sanitizes foreign text for use in a property, a parameter or an address.
 
-/// Most characters of a text of several lines: as many as calendars show of a description.
+/// The maximum length of a multi-line text, in characters: calendars show no more of a description.
 const TEXT_CHARS: usize = 32_000;
-/// Characters of the name of a person.
+/// The maximum length of a person's name, in characters.
 const NAME_CHARS: usize = 256;
 
-/// A text of several lines. Line ends become line feeds, which the writer escapes; control characters are left out.
+/// A multi-line text. Line ends become line feeds, which the writer escapes; control characters are removed.
 pub fn lines(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace(['\r', '\u{85}', '\u{2028}', '\u{2029}'], "\n");
     text.chars().filter(|c| matches!(c, '\n' | '\t') || !c.is_control()).take(TEXT_CHARS).collect()
 }
 
-/// A name on one line, as a value of a parameter. A double quote becomes an apostrophe: programs that are older than RFC 6868 cannot read
-/// it. None: nothing is left.
+/// A name on one line, as a parameter value. Double quotes become apostrophes, because programs older than RFC 6868 cannot read them. None
+/// if nothing is left.
 pub fn name(name: &str) -> Option<String> {
     let is_space = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
     let plain: String = name.chars().map(|c| if is_space(c) { ' ' } else { c }).collect();
@@ -21,7 +21,7 @@ pub fn name(name: &str) -> Option<String> {
     (!short.is_empty()).then_some(short)
 }
 
-/// An address as a URI (RFC 6068): every byte that can mean something else in a URI, in a parameter or in a property is written as `%XX`.
+/// An address as a `mailto:` URI (RFC 6068). Every byte with a special meaning in a URI, a parameter or a property is percent-encoded.
 pub fn mailto(email: &str) -> String {
     let mut uri = "mailto:".to_owned();
     for byte in email.trim().bytes() {

@@ -5,11 +5,12 @@ use model::Instant;
 /// A meeting, its organizer and its attendees.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Invite {
-    /// RFC 5545 UID: the meeting keeps it while its organizer stays.
+    /// The UID (RFC 5545), constant as long as the meeting has the same organizer.
     pub uid: String,
-    /// RFC 5545 SEQUENCE: goes up with every move. Of two messages with the same one the later `stamp` counts.
+    /// The SEQUENCE (RFC 5545), incremented whenever the meeting is rescheduled. Of two messages with the same sequence, the one with the
+    /// later `stamp` applies.
     pub sequence: i64,
-    /// When this message is made; written without milliseconds.
+    /// The time at which this message is created (DTSTAMP), written without milliseconds.
     pub stamp: Instant,
     /// The start of the meeting (DTSTART), written in UTC without milliseconds.
     pub start: Instant,
@@ -17,11 +18,11 @@ pub struct Invite {
     pub end: Instant,
     /// The title (SUMMARY).
     pub title: String,
-    /// Lines end with a line feed.
+    /// The description (DESCRIPTION), with line feeds as line ends.
     pub description: Option<String>,
-    /// The location (LOCATION); none leaves the property out.
+    /// The location (LOCATION); if none, the property is left out.
     pub location: Option<String>,
-    /// It is not certain yet that the meeting takes place.
+    /// Whether the meeting is not confirmed yet (STATUS:TENTATIVE).
     pub is_tentative: bool,
     /// The organizer (ORGANIZER), not written by [`entry`](crate::entry).
     pub organizer: Organizer,
@@ -36,7 +37,7 @@ pub struct Organizer {
     pub name: Option<String>,
     /// The email address, without `mailto:`.
     pub email: String,
-    /// The address that sends the message, where that is another one.
+    /// The address that sends the message, if it differs from the organizer's (SENT-BY).
     pub sent_by: Option<String>,
 }
 
@@ -47,6 +48,6 @@ pub struct Attendee {
     pub name: Option<String>,
     /// The email address, without `mailto:`.
     pub email: String,
-    /// The attendee chose the time: the answer is an acceptance, and none is requested.
+    /// Whether the attendee has accepted already, having chosen the time; no reply is requested then.
     pub has_accepted: bool,
 }

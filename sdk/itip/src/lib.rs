@@ -1,8 +1,8 @@
 //! Invitations to meetings that calendars understand: iTIP messages (RFC 5546) as iCalendar text (RFC 5545), for mail (RFC 6047); and the
 //! same meetings as files for people who add them to a calendar without being invited.
 //!
-//! All times are UTC, so no message needs a `VTIMEZONE`. The same input gives the same text: it uses neither randomness nor the
-//! clock. All texts are taken to be hostile: none of them can end a line, a parameter or a property, and invisible characters are left out.
+//! All times are UTC, so no message needs a `VTIMEZONE`. The output depends on the input alone, not on randomness or the clock. All input
+//! texts are treated as hostile: none can end a line, a parameter or a property, and invisible characters are removed.
 
 #![deny(missing_docs)]
 
@@ -27,8 +27,8 @@ pub fn cancel(invite: &Invite) -> String {
     message("CANCEL", "CANCELLED", invite)
 }
 
-/// A file with which its reader adds the meeting to a calendar, or updates it there. It is no message: it names neither the
-/// organizer nor anybody else, and no calendar answers it. One that has the invitation to the meeting finds the same event by its UID.
+/// A file that its reader imports to add the meeting to a calendar, or to update it there. It has no METHOD, organizer or attendees, so
+/// calendars do not reply to it. A calendar that has the invitation recognizes the event by its UID.
 pub fn entry(invite: &Invite) -> String {
     calendar(None, event(status(invite), invite))
 }
@@ -44,7 +44,7 @@ fn message(method: &str, status: &str, invite: &Invite) -> String {
     calendar(Some(method), event)
 }
 
-/// `method`: without it the text is no iTIP message; mail names the method in its Content-Type as well.
+/// The calendar object with one event. Without `method` it is not an iTIP message. The Content-Type of the mail repeats the method.
 fn calendar(method: Option<&str>, event: IcalComponent<'static>) -> String {
     let props = [("PRODID", "-//Switchboard//Bookings//EN"), ("CALSCALE", "GREGORIAN")];
     let props = props.into_iter().chain(method.map(|method| ("METHOD", method)));

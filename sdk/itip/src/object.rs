@@ -11,7 +11,7 @@ use model::Instant;
 
 use crate::clean;
 
-/// A property that is a text. The writer escapes what the grammar needs.
+/// A text property. The writer escapes the value.
 pub fn text(name: &'static str, value: &str) -> IcalProp<'static> {
     plain(name, IcalValue::Text(IcalText(Cow::Owned(clean::lines(value)))))
 }

@@ -1,24 +1,25 @@
-//! Mail addresses that are written: whether one can be, and when two are the same.
+//! Mail addresses as written into messages: their validation, and their comparison.
 
 use std::borrow::Cow;
 
 use icu_normalizer::ComposingNormalizerBorrowed;
 
-/// Longest address, bytes (RFC 5321 4.5.3.1.3: a path of 256 with its brackets).
+/// The maximum length of an address, in bytes (RFC 5321 4.5.3.1.3: a path of 256, which includes the angle brackets).
 pub const ADDRESS_BYTES: usize = model::bounds::MAX_ADDRESS;
 
-/// Longest part before the `@`, bytes (RFC 5321 4.5.3.1.1).
+/// The maximum length of the local part, in bytes (RFC 5321 4.5.3.1.1).
 pub const LOCAL_BYTES: usize = 64;
 
-/// Longest label of a domain, bytes (RFC 1035 2.3.4).
+/// The maximum length of a domain's label, in bytes (RFC 1035 2.3.4).
 const LABEL_BYTES: usize = 63;
 
 const TOO_LONG: &str = "an address has at most 254 bytes";
-const NO_DOMAIN: &str = "the part after the @ is no domain name";
+const NO_DOMAIN: &str = "the part after the @ is not a domain name";
 
-/// Whether a message can be written to or from this address: `local@domain` of RFC 5321 4.1.2, with UTF-8 in both (RFC 6531 3.3), without
-/// white space and comments. Dots may stand anywhere before the `@`, for `wire` quotes what needs it. The domain is checked as `wire` writes
-/// it: some characters that are not ASCII become dots, brackets and commas there. The error names the fault.
+/// Checks that a message can be sent to or from this address: `local@domain` of RFC 5321 4.1.2, with UTF-8 in both (RFC 6531 3.3), without
+/// white space and comments. The local part may have dots anywhere, because `wire` quotes it if necessary. The domain is checked in the
+/// ASCII form that `wire` writes, in which some non-ASCII characters become dots, brackets or commas. The error is a sentence that names
+/// the fault.
 pub fn check(email: &str) -> Result<(), &'static str> {
     if email.len() > ADDRESS_BYTES {
         return Err(TOO_LONG);
@@ -26,7 +27,7 @@ pub fn check(email: &str) -> Result<(), &'static str> {
     if email.chars().any(|c| c.is_control() || c.is_whitespace() || is_invisible(c)) {
         return Err("an address has no spaces, line breaks or control characters");
     }
-    // Some servers decode it (RFC 2047 5 forbids that), and deliver to the address that is inside.
+    // Some servers decode encoded words here, which RFC 2047 section 5 forbids, and deliver to the decoded address.
     if email.contains("=?") {
         return Err("an address has no encoded words");
     }
@@ -42,9 +43,9 @@ pub fn check(email: &str) -> Result<(), &'static str> {
     check_domain(&domain)
 }
 
-/// Returns the address as header fields and SMTP commands must have it: the domain in ASCII where that makes the whole address ASCII, and
-/// the part before the `@` in quotes where it has dots at its ends or next to each other, which RFC 5321 4.1.2 allows in quotes alone. Some
-/// providers give out such addresses, and users write them without quotes.
+/// Returns the address in its form for header fields and SMTP commands: the domain in ASCII if that makes the whole address ASCII, and the
+/// local part in quotes if it has leading, trailing or consecutive dots, which RFC 5321 4.1.2 allows only in quotes. Some providers issue
+/// such addresses, and users write them without quotes.
 pub fn wire(email: &str) -> Cow<'_, str> {
     let ascii = ascii(email).unwrap_or(Cow::Borrowed(email));
     let needs_quotes = |local: &str| !local.starts_with('"') && local.split('.').any(str::is_empty);
@@ -54,13 +55,13 @@ pub fn wire(email: &str) -> Cow<'_, str> {
     quoted.map_or(ascii, Cow::Owned)
 }
 
-/// Whether a server must know SMTPUTF8 (RFC 6531) to take this address as it is.
+/// Whether a server needs SMTPUTF8 (RFC 6531) to accept this address as it is.
 pub fn needs_utf8(email: &str) -> bool {
     !email.is_ascii()
 }
 
-/// The address for servers without SMTPUTF8: its domain in ASCII (RFC 5890 A-labels). None where that cannot be: the part before the `@`
-/// is not ASCII, or the domain is none.
+/// The address for servers without SMTPUTF8, with its domain as A-labels (RFC 5890). None if the local part is not ASCII or the domain is
+/// not valid.
 pub fn ascii(email: &str) -> Option<Cow<'_, str>> {
     if email.is_ascii() {
         return Some(Cow::Borrowed(email));
@@ -69,11 +70,10 @@ pub fn ascii(email: &str) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(format!("{local}@{}", ascii_domain(domain)?)))
 }
 
-/// The same text for all spellings of an address. Code that compares, counts or hashes addresses uses this text. The domain
-/// is in ASCII and without the dot of the root, as the DNS has it (UTS 46 maps full-width dots, the long s and the like). The part before the
-/// `@` too is compared without regard to case: RFC 5321 2.4 lets servers distinguish case, and none does. Servers that know SMTPUTF8 fold
-/// full-width letters as well, so the forms that NFKC takes for one are one. Quotes around it do not count where they change nothing but the
-/// dots allowed. A `+tag` stays: see `mailbox`.
+/// The canonical form of an address, equal for all its spellings, for code that compares, counts or hashes addresses. The domain is in
+/// ASCII without the root dot (UTS 46 maps full-width dots, the long s and so on). The local part is in lower case too: RFC 5321 2.4 lets
+/// servers distinguish case, but none does. It is normalized with NFKC, because servers with SMTPUTF8 also fold full-width letters. Quotes
+/// are removed if they only allow for dots. A `+tag` is kept: see `mailbox`.
 pub fn folded(email: &str) -> String {
     let email = email.trim();
     let Some((local, domain)) = split(email) else { return caseless(email) };
@@ -82,8 +82,8 @@ pub fn folded(email: &str) -> String {
     format!("{}@{}", folded_local(local), domain.trim_end_matches('.'))
 }
 
-/// The folded address without its tag (`ada+x@example.org`, RFC 5233), which most servers put into the same mailbox. For counting mail to
-/// a person, and not for comparing addresses: some servers have mailboxes with a plus sign in their names.
+/// The folded address without its tag (`ada+x@example.org`, RFC 5233), which most servers deliver to the same mailbox. Use it to count mail
+/// to a person, not to compare addresses: on some servers a plus sign is part of the mailbox name.
 pub fn mailbox(email: &str) -> String {
     let folded = folded(email);
     let untagged = split(&folded).and_then(|(local, domain)| {
@@ -94,7 +94,7 @@ pub fn mailbox(email: &str) -> String {
     untagged.unwrap_or(folded)
 }
 
-/// Text in lower case, composed (NFC).
+/// The text in lower case, normalized.
 fn caseless(text: &str) -> String {
     ComposingNormalizerBorrowed::new_nfc().normalize(&text.to_lowercase()).into_owned()
 }
@@ -105,7 +105,7 @@ fn folded_local(local: &str) -> String {
         false => {
             let compatible = ComposingNormalizerBorrowed::new_nfkc();
             let once = compatible.normalize(local).to_lowercase();
-            // Letters in lower case can have a compatible form of their own. The last sigma of a word is the others' equal.
+            // NFKC again, because lower-case letters can have a compatibility form too. The final sigma is the same letter as the others.
             compatible.normalize(&once).to_lowercase().replace('\u{3c2}', "\u{3c3}")
         }
     };
@@ -115,7 +115,7 @@ fn folded_local(local: &str) -> String {
     inner.filter(is_plain).unwrap_or(lower).to_owned()
 }
 
-/// The domain in ASCII; none where UTS 46 knows no such domain.
+/// The domain in ASCII; none if it is not valid by UTS 46.
 fn ascii_domain(domain: &str) -> Option<Cow<'_, str>> {
     match domain.is_ascii() {
         true => Some(Cow::Borrowed(domain)),
@@ -123,7 +123,7 @@ fn ascii_domain(domain: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// At the last `@`: one before it can only be in a quoted string, which `check_local` sees.
+/// Splits an address at its last `@`: an earlier one must be in a quoted string, which `check_local` verifies.
 fn split(email: &str) -> Option<(&str, &str)> {
     email.rsplit_once('@').filter(|(local, domain)| !local.is_empty() && !domain.is_empty())
 }
@@ -132,7 +132,8 @@ fn check_local(local: &str) -> Result<(), &'static str> {
     if let Some(quoted) = local.strip_prefix('"') {
         let quoted = quoted.strip_suffix('"').filter(|quoted| !quoted.is_empty());
         let quoted = quoted.ok_or("the part before the @ has an unclosed quote")?;
-        // RFC 5321 4.1.2 allows more. Programs that do not know quotes would take it for the end of the address and for another one.
+        // RFC 5321 4.1.2 allows more characters. Programs that do not support quotes would read them as the end of the address and the
+        // start of another.
         let is_kept = quoted.chars().all(|c| is_atom(c) || matches!(c, '.' | '@'));
         return if is_kept {
             Ok(())
@@ -146,7 +147,7 @@ fn check_local(local: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// RFC 5322 3.2.3 `atext`, with all that is not ASCII (RFC 6532 3.2).
+/// Whether the character is `atext` (RFC 5322 3.2.3) or not ASCII (RFC 6532 3.2).
 fn is_atom(c: char) -> bool {
     !c.is_ascii() || c.is_ascii_alphanumeric() || "!#$%&'*+-/=?^_`{|}~".contains(c)
 }
@@ -157,7 +158,7 @@ fn check_domain(domain: &str) -> Result<(), &'static str> {
         let inner = literal.strip_suffix(']').unwrap_or_default();
         let is_literal =
             !inner.is_empty() && inner.chars().all(|c| c.is_ascii_alphanumeric() || ".:-".contains(c));
-        return if is_literal { Ok(()) } else { Err("the domain is no address in brackets") };
+        return if is_literal { Ok(()) } else { Err("the domain in brackets is not an IP address") };
     }
     let is_label = |label: &str| {
         (1..=LABEL_BYTES).contains(&label.len())
@@ -168,7 +169,7 @@ fn check_domain(domain: &str) -> Result<(), &'static str> {
     if domain.split('.').all(is_label) { Ok(()) } else { Err(NO_DOMAIN) }
 }
 
-/// Characters that cannot be seen, and that turn the writing direction.
+/// Whether the character is invisible or changes the writing direction.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}')
         || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff0}'..='\u{fffd}')

@@ -1,32 +1,32 @@
-//! The checks of values for a header. Every value that is written passes here first, so no text can begin a new field, part or recipient.
-//! Ids are opaque: any text without a line break or a bracket is one. Values of other people are made to pass by `crate::foreign`. Lone
-//! surrogates cannot come this far: a Rust string has none, and a JSON text with an escape of one is refused when it is read.
+//! Validates values for header fields. Every written value is checked here first, so that no text can inject a field, part or recipient.
+//! Ids are opaque: any text without line breaks and angle brackets is valid. `crate::foreign` repairs values from other people. Lone
+//! surrogates cannot occur: Rust strings have none, and the JSON parser refuses their escapes.
 
 use model::bounds::mail as bounds;
 
 use crate::address;
 use crate::read::limits::FILE_NAME_BYTES;
 
-/// Longest value of a field that a caller writes, bytes, before it is encoded and folded.
+/// The maximum length of a caller's header value, in bytes, before it is encoded and folded.
 pub const VALUE_BYTES: usize = bounds::MAX_HEADER_VALUE;
 
-/// Longest run without a space in such a value: it cannot be folded, and a line of mail has 998 bytes (RFC 5322 2.1.1).
+/// The maximum length of a word in such a value, in bytes: it cannot be folded, and a line has at most 998 bytes (RFC 5322 2.1.1).
 pub const WORD_BYTES: usize = 900;
 
-/// Longest display name, bytes: a name that was read can be written.
+/// The maximum length of a display name, in bytes. Every name that can be read can be written.
 pub const NAME_BYTES: usize = bounds::MAX_NAME;
 
-/// Longest Message-ID or Content-ID, bytes without the angle brackets: one line has it.
+/// The maximum length of a Message-ID or Content-ID, in bytes without the angle brackets, so that it fits on one line.
 pub const ID_BYTES: usize = bounds::MAX_CONTENT_ID;
 
-/// Longest field name, bytes.
+/// The maximum length of a field name, in bytes.
 pub const FIELD_NAME_BYTES: usize = bounds::MAX_HEADER_NAME;
 
-/// Names that fit the allowed patterns and are not for callers: the fields that the service itself writes, and those that make a message
-/// look like a bounce.
+/// Prefixes that match the allowed patterns but are reserved: fields that the service itself writes, and those that make a message look
+/// like a bounce.
 const RESERVED: [&str; 2] = ["x-switchboard-", "x-failed-recipients"];
 
-/// The subject, or the value of any other field that is text.
+/// Checks a subject, or the value of another text field.
 pub fn header_value(value: &str) -> Result<(), &'static str> {
     if value.len() > VALUE_BYTES {
         return Err("must have at most 8192 bytes");
@@ -34,7 +34,7 @@ pub fn header_value(value: &str) -> Result<(), &'static str> {
     one_line(value)
 }
 
-/// The value of a field that callers name themselves: it is not encoded where it is ASCII, so it must have spaces to be folded at.
+/// Checks the value of a field that callers name themselves. ASCII values are not encoded, so they need spaces at which they can be folded.
 pub fn field_value(value: &str) -> Result<(), &'static str> {
     header_value(value)?;
     if value.is_ascii() && value.split(' ').any(|word| word.len() > WORD_BYTES) {
@@ -43,7 +43,7 @@ pub fn field_value(value: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// The name of a field that callers may set: `X-*`, `List-*` and `Auto-Submitted`.
+/// Checks the name of a field that callers may set: `X-*`, `List-*` or `Auto-Submitted`.
 pub fn header_name(name: &str) -> Result<(), &'static str> {
     if name.is_empty() || name.len() > FIELD_NAME_BYTES {
         return Err("a header name has 1 to 64 characters");
@@ -64,7 +64,7 @@ pub fn header_name(name: &str) -> Result<(), &'static str> {
     }
 }
 
-/// The name beside an address.
+/// Checks the display name of an address.
 pub fn display_name(name: &str) -> Result<(), &'static str> {
     if name.len() > NAME_BYTES {
         return Err("a name has at most 998 bytes");
@@ -72,12 +72,12 @@ pub fn display_name(name: &str) -> Result<(), &'static str> {
     one_line(name)
 }
 
-/// The address of a sender or recipient.
+/// Checks the address of a sender or recipient.
 pub fn email(email: &str) -> Result<(), &'static str> {
     address::check(email)
 }
 
-/// An address in a draft: its author may not have finished it, so it is anything that fits on a line.
+/// Checks an address in a draft: any text that fits on a line, because its author may not have finished typing it.
 pub fn unfinished_email(email: &str) -> Result<(), &'static str> {
     if email.len() > bounds::MAX_NAME {
         return Err("an address in a draft has at most 998 bytes");
@@ -85,7 +85,7 @@ pub fn unfinished_email(email: &str) -> Result<(), &'static str> {
     one_line(email)
 }
 
-/// The name of an attachment: a name, not a path.
+/// Checks the file name of an attachment, which must not be a path.
 pub fn file_name(name: &str) -> Result<(), &'static str> {
     if name.is_empty() || name.len() > FILE_NAME_BYTES {
         return Err("a file name has 1 to 255 bytes");
@@ -96,9 +96,8 @@ pub fn file_name(name: &str) -> Result<(), &'static str> {
     one_line(name)
 }
 
-/// A Message-ID without angle brackets. RFC 5322 3.6.4 says what one is made of, and programs make them of everything else; what a reply
-/// names must be what the other program wrote. So only what would end the id or the line is refused, and encoded words (RFC 2047), which
-/// some servers decode wherever they stand.
+/// Checks a Message-ID without angle brackets. Many programs ignore the syntax of RFC 5322 3.6.4, and a reply must repeat the id exactly.
+/// So only characters that would end the id or the line are refused, and encoded words (RFC 2047), which some servers decode anywhere.
 pub fn message_id(id: &str) -> Result<(), &'static str> {
     if id.is_empty() || id.len() > ID_BYTES {
         return Err("an id has 1 to 900 bytes");
@@ -115,13 +114,13 @@ pub fn message_id(id: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// A Content-ID without angle brackets (RFC 2392).
+/// Checks a Content-ID without angle brackets (RFC 2392).
 pub fn content_id(id: &str) -> Result<(), &'static str> {
     message_id(id)
 }
 
-/// A media type with its parameters, `text/calendar; method=REQUEST`. A type that would make parts of its content is refused, and so are
-/// the parameters that the message sets by itself.
+/// Checks a media type with its parameters, such as `text/calendar; method=REQUEST`. Multiparts are refused, and so are the parameters that
+/// the message builder sets itself.
 pub fn content_type(value: &str) -> Result<(), &'static str> {
     if value.len() > bounds::MAX_MEDIA_TYPE
         || !value.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic())
@@ -137,7 +136,7 @@ pub fn content_type(value: &str) -> Result<(), &'static str> {
         return Err("a content type has the form type/subtype");
     }
     if top.eq_ignore_ascii_case("multipart") {
-        return Err("an attachment is no multipart");
+        return Err("an attachment cannot be a multipart");
     }
     for piece in pieces {
         let (name, value) =
@@ -149,7 +148,7 @@ pub fn content_type(value: &str) -> Result<(), &'static str> {
         }
         let lower = name.to_ascii_lowercase();
         if ["boundary", "name", "filename"].iter().any(|set| lower.starts_with(set)) {
-            return Err("a content type has no boundary and no file name");
+            return Err("a content type cannot have a boundary or a file name");
         }
     }
     Ok(())
@@ -160,7 +159,7 @@ fn is_token(text: &str) -> bool {
     (1..=127).contains(&text.len()) && text.bytes().all(is_char)
 }
 
-/// No character that ends a line, here or in a program that reads it.
+/// Checks that a text has no line breaks, including those of Unicode, and no other control characters.
 fn one_line(text: &str) -> Result<(), &'static str> {
     match text.chars().find(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')) {
         None => Ok(()),

@@ -1,11 +1,10 @@
-//! The parts that hold a conversation together: Message-IDs, and the subject without the prefixes of answers and forwards.
+//! Header values that identify a conversation: Message-IDs, and the subject without reply and forward prefixes.
 
 use crate::read::limits::{MESSAGE_IDS, TOKEN_BYTES};
 use crate::text::cut_at;
 
-/// The Message-IDs of a References or In-Reply-To value, without angle brackets, in order, without repetitions that follow each other.
-/// Text between them is skipped; where there are no brackets at all, words with an `@` are taken. The first and the last ones are
-/// kept where there are more than 1,000.
+/// The Message-IDs of a References or In-Reply-To value, without angle brackets, in order, without consecutive duplicates. Text between
+/// them is skipped; if there are no brackets at all, words with an `@` are taken. Of more than 1,000, the first and the last ones are kept.
 pub fn message_ids(value: &str) -> Vec<String> {
     let mut ids: Vec<String> = if value.contains('<') {
         value.split('<').skip(1).filter_map(|rest| id(rest.split(['>', '<']).next()?)).collect()
@@ -20,7 +19,7 @@ pub fn message_ids(value: &str) -> Vec<String> {
     ids
 }
 
-/// White space is where a line was folded, except between quotes, where a blank is of the id (RFC 5322 3.2.4).
+/// An id without the white space of folded lines. White space in quotes is part of the id (RFC 5322 3.2.4).
 fn id(text: &str) -> Option<String> {
     let text = text.trim();
     let quoted = text.rfind('"').filter(|_| text.starts_with('"')).unwrap_or(0);
@@ -32,11 +31,11 @@ fn id(text: &str) -> Option<String> {
     (1..=TOKEN_BYTES).contains(&id.len()).then_some(id)
 }
 
-/// More of a subject than this is not looked at, bytes.
+/// The bytes of a subject that are searched for prefixes.
 const SUBJECT_BYTES: usize = 2_000;
 
-/// Prefixes that programs put before the subject of an answer, lower case: English and many others; German, Swedish, Danish, Norwegian,
-/// Finnish, Italian, Dutch, Polish, Portuguese, Turkish, Icelandic, Greek, Romanian, Hungarian, Welsh, Hebrew, Chinese.
+/// Reply prefixes of subjects, in lower case: English and many others; German, Swedish, Danish, Norwegian, Finnish, Italian, Dutch, Polish,
+/// Portuguese, Turkish, Icelandic, Greek, Romanian, Hungarian, Welsh, Hebrew, Chinese.
 const REPLY: [&str; 18] = [
     "re",
     "aw",
@@ -58,7 +57,7 @@ const REPLY: [&str; 18] = [
     "\u{7b54}\u{590d}",
 ];
 
-/// The same of a message that is passed on.
+/// Forward prefixes of subjects, in lower case.
 const FORWARD: [&str; 16] = [
     "fw",
     "fwd",
@@ -78,8 +77,8 @@ const FORWARD: [&str; 16] = [
     "\u{8f49}\u{5bc4}",
 ];
 
-/// The subject that a conversation is about (RFC 5256 2.1), in its own case: without `Re:`, `[Fwd: ...]`, `(fwd)` and the like in any of
-/// many languages, and without the names of lists in brackets at its beginning.
+/// The base subject of a conversation (RFC 5256 2.1), with its case unchanged: without `Re:`, `[Fwd: ...]`, `(fwd)` and the like in many
+/// languages, and without list names in brackets at its beginning.
 pub fn base_subject(subject: &str) -> String {
     let words: Vec<&str> = cut_at(subject, SUBJECT_BYTES).split_whitespace().collect();
     let collapsed = words.join(" ");
@@ -94,12 +93,12 @@ pub fn base_subject(subject: &str) -> String {
     }
 }
 
-/// The subject of an answer: `Re:` before it, unless it is there, in any language.
+/// The subject of a reply: with `Re:` before it, unless it has a reply prefix in any language.
 pub fn reply_subject(subject: &str) -> String {
     add_prefix("Re: ", subject, &REPLY)
 }
 
-/// The subject of a message that is passed on: `Fwd:` before it, unless it is there, in any language.
+/// The subject of a forwarded message: with `Fwd:` before it, unless it has a forward prefix in any language.
 pub fn forward_subject(subject: &str) -> String {
     add_prefix("Fwd: ", subject, &FORWARD)
 }
@@ -122,7 +121,7 @@ fn without_trailers(subject: &str) -> &str {
 
 fn without_leaders(mut subject: &str) -> &str {
     loop {
-        // The last blob stays where nothing is behind it.
+        // The last blob is kept if nothing follows it.
         let (mut kept, mut after_blobs) = (subject, subject);
         while let Some(rest) = without_blob(after_blobs) {
             kept = if rest.is_empty() { kept } else { rest };
@@ -135,14 +134,14 @@ fn without_leaders(mut subject: &str) -> &str {
     }
 }
 
-/// Without `[...]`, which has no brackets inside.
+/// The subject without a leading `[...]`, which must not contain brackets.
 fn without_blob(subject: &str) -> Option<&str> {
     let inner = subject.strip_prefix('[')?;
     let end = inner.find(['[', ']'])?;
     Some(inner.get(end..)?.strip_prefix(']')?.trim_start())
 }
 
-/// Without a prefix and its colon; between them there can be a count, `Re[2]:` or `Re(2):`, and in French a space.
+/// The subject without a leading prefix and its colon. Between them there can be a count, `Re[2]:` or `Re(2):`, or a space, as in French.
 fn without_prefix<'a>(subject: &'a str, known: &[&str]) -> Option<&'a str> {
     let end = subject.find(|c: char| !c.is_alphabetic())?;
     let (word, rest) = subject.split_at(end);

@@ -362,7 +362,7 @@ pub struct EventAttachment {
     #[cfg_attr(feature = "schema", schemars(length(max = bounds::MAX_BODY)))]
     pub title: Option<String>,
     /// The URL of the file, http or https. A request needs it.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^([Hh][Tt][Tt][Pp][Ss]?|[Cc][Ii][Dd]|[Mm][Ii][Dd]):"), length(max = bounds::MAX_URL)))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^([Hh][Tt][Tt][Pp][Ss]?://|[Cc][Ii][Dd]:|[Mm][Ii][Dd]:)"), length(max = bounds::MAX_URL)))]
     pub url: Option<String>,
     /// The media type of the file; null if it is not known.
     #[cfg_attr(feature = "schema", schemars(length(max = bounds::MAX_BODY)))]

@@ -159,7 +159,8 @@ pub enum EmailDelta {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct EmailLimits {
-    /// The largest message that can be sent, in bytes; null if the provider names no limit.
+    /// The largest message that can be sent, in bytes; null if the provider names no limit. Attachments are a third larger in a message than
+    /// their files.
     pub max_message_bytes: Option<i64>,
     /// The largest size of all attachments of a message together, in bytes; null if the account has no mailbox.
     pub max_attachment_bytes: Option<i64>,

@@ -1,4 +1,4 @@
-//! `Instant`: a point in time as the API prints it: RFC 3339, UTC, `Z`, millisecond precision.
+//! `Instant`: a point in time in the API's format: RFC 3339 in UTC with `Z` and milliseconds.
 
 use std::fmt;
 use std::str::FromStr;
@@ -40,7 +40,7 @@ impl From<Timestamp> for Instant {
 
 impl fmt::Display for Instant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Milliseconds are all that it has, so this cuts nothing off.
+        // An instant has whole milliseconds, so nothing is cut off.
         write!(f, "{:.3}", self.0)
     }
 }

@@ -1,4 +1,4 @@
-//! Sync: the state of a local copy, the feed of its changes, and the bodies of start and reset. The same for all four surfaces.
+//! Sync of all four surfaces: the state of a local copy, the feed of its changes, and the bodies of start and reset.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -56,7 +56,7 @@ pub struct SyncState {
     pub watch: Option<Watch>,
     /// The reason why the provider sends no notifications, if this service asked for them, or would ask if the operator completed the
     /// registration at the provider. Changes are polled then. Null if there is no such reason.
-    // Contract silent: a watch has no place for that. It is an additional field.
+    // Contract silent: `watch` has no field for the reason. This is an additional field.
     pub watch_error: Option<SyncError>,
     /// The number of collections whose changes the provider notifies of. Null for one calendar, task list or mailbox, for which `watch`
     /// is enough, for data that is not synced, and if the provider has no push.
@@ -68,7 +68,7 @@ pub struct SyncState {
     /// The number of times that the provider lost its cursor and everything was compared again.
     pub provider_resets: i64,
     /// Set while everything is read a second time, because the last sync lacked so many items that none was deleted; null otherwise.
-    // Contract silent: a status has no word for that. It is an additional field.
+    // Contract silent: `status` has no value for this state. This is an additional field.
     pub second_reading: Option<SecondReading>,
     /// The time at which the next scheduled pull is due; null if it is not synced, or is being read.
     pub next_attempt_at: Option<Instant>,

@@ -62,7 +62,7 @@ fn the_types_of_typescript_are_current() {
 fn check(file: &str, about: &str, mut generator: SchemaGenerator) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../js").join(file);
     let definitions: BTreeMap<String, Value> = generator.take_definitions(true).into_iter().collect();
-    let mut text = format!("/** {about} Made of `sdk/model` by its test `typescript`. */\n");
+    let mut text = format!("/** {about} Generated from the model of Switchboard: do not change it. */\n");
     for (name, schema) in &definitions {
         text.push('\n');
         declare(&mut text, &declared_name(name, schema), schema);

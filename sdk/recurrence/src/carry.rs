@@ -1,11 +1,11 @@
-//! Carries the dates and the changed instances of a series over when its start or its rule changes.
+//! Carries dates and changed instances over to the new form of a series whose start or rule changes.
 //!
-//! An excluded, added or changed instance is named by its original start, so each change of the start would lose them all:
+//! An excluded, added or changed instance is identified by its original start, so a change of the series' start would lose it:
 //!
-//! - Where the old starts are still starts of the series (a series that begins later, on its own days and at its own time), they stay.
-//! - Where the series was moved as a whole (each new start is an old one plus the same local time), they move along: so do the end of
-//!   the rule, where it would cut off the last instance, and the weekdays, the day and the time of day that the rule itself names.
-//! - Else those whose original starts exist stay, and the others are reported as dropped.
+//! - If the old starts are still starts of the series (the series only begins later), they stay.
+//! - If the series was moved as a whole (each new start is an old one plus the same local time), they move along. So do UNTIL, if it would
+//!   cut off the last instance, and the weekdays, day and time of day in the rule.
+//! - Otherwise those whose original starts still exist stay, and the others are reported as dropped.
 
 use jiff::tz::TimeZone;
 
@@ -19,30 +19,30 @@ use crate::series::{FoundInstance, Series};
 use crate::set::RecurrenceSet;
 use crate::zones::{Clock, zone};
 
-/// Most instances of one day that are taken out one by one; of more the day stays as it is written.
+/// The maximum number of instances of an excluded day that are excluded one by one; if there are more, the day is kept as written.
 const MAX_DAILY: usize = 24;
-/// Starts of two series that are compared to find out whether one is the other, moved.
+/// The number of starts that are compared to find out whether one series is the other one moved.
 const COMPARED: usize = 60;
-/// How far they are looked for, milliseconds: 100 years.
+/// The range in which starts are compared, in milliseconds: 100 years.
 const HORIZON: i64 = 100 * 366 * DAY * 1000;
 
-/// How instances get from the old series to the new one.
+/// The mapping of the old instances to the new ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// Original starts are as they were.
+    /// Original starts are unchanged.
     Stay,
-    /// Each is this many seconds of local time later.
+    /// Each original start is this many seconds of local time later.
     Shift(i64),
     /// Old instances cannot be matched with new ones.
     Unknown,
 }
 
-/// A changed series with the dates and instances that it took along.
+/// A changed series with the dates and instances that were carried over.
 #[derive(Clone, Debug)]
 pub struct CarriedSeries {
     /// The lines of the changed series.
     pub lines: Vec<String>,
-    /// Excluded and added instances that it has no place for any more, as the old series names them.
+    /// Excluded and added instances that the new series does not have, by their original starts in the old series.
     pub dropped: Vec<String>,
     before: Series,
     after: Series,
@@ -59,7 +59,7 @@ impl CarriedSeries {
         }
     }
 
-    /// Whether original starts must be rewritten: they differ, or are given in another zone.
+    /// Whether original starts must be rewritten, because they differ or are given in another zone.
     pub fn renames(&self) -> bool {
         self.shift() != 0 || self.before.zone != self.after.zone
     }
@@ -71,7 +71,7 @@ impl CarriedSeries {
         }
         let local = self.before.local_of(old_id).ok()?;
         let id = recurrence_id(local.checked_add(self.shift())?, self.after.all_day);
-        // Where the check costs too much, it stays. One that the rule never had is not lost by a change of the rule.
+        // If the check is too expensive, the instance is kept, and so is one that the old rule did not have.
         let has = occurs_at(&self.after, &id, self.caps).unwrap_or(true);
         let is_extra =
             || self.way != Way::Unknown && !occurs_at(&self.before, old_id, self.caps).unwrap_or(true);
@@ -79,8 +79,8 @@ impl CarriedSeries {
     }
 }
 
-/// Takes the dates of a series along into its changed form. `after` has the new start, and the requested lines; where the caller does
-/// not change the lines (`is_kept`), those of `before`. Errors: `Invalid` where a date that was taken along is out of range.
+/// Carries the dates of a series over to its changed form. `after` has the new start and the requested lines, or those of `before` if the
+/// caller does not change the lines (`is_kept`). Fails with `Invalid` if a date is then out of range.
 pub fn carried(before: &Series, after: &Series, is_kept: bool, caps: Caps) -> Result<CarriedSeries, Error> {
     let mut after = after.clone();
     let mut way = way_of(before, &after, caps)?;
@@ -108,7 +108,7 @@ pub fn carried(before: &Series, after: &Series, is_kept: bool, caps: Caps) -> Re
     Ok(CarriedSeries { lines, dropped, before: before.clone(), after, way, caps })
 }
 
-/// How instances get from one to the other.
+/// Returns the mapping of the instances of one series to those of the other.
 fn way_of(before: &Series, after: &Series, caps: Caps) -> Result<Way, Error> {
     let by = after.start - before.start;
     let is_one_kind = before.all_day == after.all_day;
@@ -134,7 +134,7 @@ fn way_of(before: &Series, after: &Series, caps: Caps) -> Result<Way, Error> {
     Ok(if moved == walk_grid(&new, after.start, caps) { Way::Shift(by) } else { Way::Unknown })
 }
 
-/// The rules of a series without their ends and without dates, on a clock that never changes.
+/// The rules of a series without ends and dates, in a zone without transitions.
 fn grid(series: &Series) -> Result<Series, Error> {
     let rules = series.lines.iter().filter(|line| is_rule(line));
     let unbounded = |(repeat, line): (&Repeat, &Line)| repeat.rule.with_bound(line, None).text();
@@ -148,14 +148,14 @@ fn is_rule(line: &Line) -> bool {
     matches!(line.name.as_str(), "RRULE" | "EXRULE")
 }
 
-/// The first starts from this one on.
+/// The first starts at or after `from`.
 fn walk_grid(grid: &Series, from: i64, caps: Caps) -> Vec<i64> {
     let from = from.saturating_mul(1000);
     let set = RecurrenceSet::new(grid, from, from.saturating_add(HORIZON), caps.max_steps);
     set.map_while(Result::ok).map(|found| found.local).take(COMPARED).collect()
 }
 
-/// The series with the rules moved to its start: they relate to the new start as they did to the old one.
+/// The series with its rules shifted along with its start.
 fn moved_along(before: &Series, after: &Series) -> Result<Series, Error> {
     let mut repeats = after.repeats.iter();
     let mut moved = |line: &Line| match repeats.as_slice().first().filter(|_| is_rule(line)) {
@@ -171,9 +171,9 @@ fn moved_along(before: &Series, after: &Series) -> Result<Series, Error> {
 
 /// A date as it is written in the new series.
 enum LineDate {
-    /// As the line has its dates.
+    /// In the same form as the other dates of the line.
     Alike(String),
-    /// Instants, seconds since the Unix epoch, in a line of their own.
+    /// Instants in a separate line, in seconds since the Unix epoch.
     Instants(Vec<i64>),
     /// A day, in a separate line.
     Day(i64),
@@ -186,7 +186,7 @@ struct Carrier<'s> {
     new_grid: &'s Series,
     way: Way,
     is_kept: bool,
-    /// Steps left for the search for instances.
+    /// The steps left for the search for instances.
     steps: u32,
     dropped: Vec<String>,
 }
@@ -210,7 +210,7 @@ impl Carrier<'_> {
         lines
     }
 
-    /// Whether a grid has a start in `[from, to)`. Where the check costs too much, it counts as one that has.
+    /// Whether a grid has a start in `[from, to)`; true if the check is too expensive.
     fn has_start(&mut self, grid: &Series, from: i64, to: i64) -> bool {
         let mut set =
             RecurrenceSet::new(grid, from.saturating_mul(1000), to.saturating_mul(1000), self.steps);
@@ -219,7 +219,7 @@ impl Carrier<'_> {
         found.is_some()
     }
 
-    /// A rule of a moved series, with another UNTIL where the old one would take an instance away or add one.
+    /// A rule of a moved series, with a new UNTIL if the old one would remove or add an instance.
     fn rule(&mut self, repeat: &Repeat, line: &Line) -> String {
         let (before, after) = (self.before, self.after);
         let is_one_kind = before.all_day == after.all_day;
@@ -251,7 +251,7 @@ impl Carrier<'_> {
         repeat.rule.with_bound(line, Some(("UNTIL", text))).text()
     }
 
-    /// The dates of a line of the new series, as far as they have a place there.
+    /// Adds a line with those of its dates that the new series has.
     fn dates(&mut self, line: &Line, lines: &mut Vec<String>) {
         let own = line.param("TZID").map(|name| zone(&name)).transpose();
         let (Ok(dates), Ok(own)) = (self.before.date_reader().read_each(line), own) else {
@@ -294,8 +294,8 @@ impl Carrier<'_> {
         }
     }
 
-    /// Whether a date is one that was there before the change. Dates that the caller wrote are kept; an exclusion that was there before,
-    /// and that excludes nothing now, is not taken for one of them. `is_bare`: it has no zone, and stands on the new clock.
+    /// Whether a date is carried over as one of the old series. Of lines that the caller wrote, only an EXDATE is that the old series had
+    /// and that excludes nothing in the new one. `is_bare`: the date has no zone.
     fn concerns(&mut self, line: &Line, at: Moment, is_bare: bool) -> bool {
         if self.is_kept {
             return true;
@@ -313,7 +313,7 @@ impl Carrier<'_> {
         was_there && !self.has_start(new_grid, from, to)
     }
 
-    /// The local times that a date names, half-open.
+    /// The half-open range of local times that a date covers.
     fn reach(&self, at: Moment, series: &Series) -> (i64, i64) {
         match at {
             Moment::Day(day) if !series.all_day => (day, day + DAY),
@@ -323,8 +323,8 @@ impl Carrier<'_> {
         }
     }
 
-    /// Whether a date still says what it said, where nothing tells which new instance an old one is: an added one does, unless it is of
-    /// the other kind, and so does an exclusion that excluded nothing before, or excludes something now.
+    /// Whether a date keeps its meaning if old instances cannot be mapped to new ones. An added date does, unless it is of the other kind
+    /// (day or time); so does an exclusion that excluded nothing before, or excludes something now.
     fn keeps(&mut self, line: &Line, at: Moment) -> bool {
         if line.name == "RDATE" {
             return self.before.all_day == self.after.all_day;
@@ -338,7 +338,7 @@ impl Carrier<'_> {
         self.has_start(new_grid, from, to)
     }
 
-    /// A date in the new series, `by` seconds of local time later. None outside of the years that can be written.
+    /// A date shifted by `by` seconds of local time; none outside the years that can be written.
     fn spelt(
         &mut self,
         (text, date): (&str, ListedDate),
@@ -376,7 +376,7 @@ impl Carrier<'_> {
         }))
     }
 
-    /// A whole day that is taken out of a timed series: the instances that it has there, each by itself.
+    /// A whole day excluded from a timed series, as separate exclusions of its instances.
     fn spelt_day(&mut self, text: &str, day: i64, by: i64) -> LineDate {
         let mut set = RecurrenceSet::new(self.old_grid, day * 1000, (day + DAY) * 1000, self.steps);
         let starts: Vec<i64> = set.by_ref().map_while(Result::ok).map(|found| found.local).collect();
@@ -390,7 +390,7 @@ impl Carrier<'_> {
     }
 }
 
-/// The local second that a date names; of a day in a timed series the one at which its instance starts.
+/// The local second of a date. For a day in a timed series: the second at which the instance of that day starts.
 fn local_of(at: Moment, series: &Series) -> i64 {
     match at {
         Moment::Day(day) if !series.all_day => day + series.start.rem_euclid(DAY),

@@ -1,5 +1,5 @@
-//! Edits of a series: cut it, continue it, take an instance out. They return lines for `Event.recurrence`; what an edit does not
-//! concern stays as written.
+//! Edits of a series: end it, continue it, exclude an instance. Each returns lines for `Event.recurrence`, and leaves the other parts as
+//! written.
 
 use crate::Error;
 use crate::date::{Basic, DAY, basic, basic_date};
@@ -22,13 +22,13 @@ impl Cut {
     /// Whether a date of a line belongs to the part before the cut.
     fn has_before(self, at: Moment) -> bool {
         match at {
-            // A day without a time, excluded from a timed series, concerns both sides where it is the day of the cut.
+            // A day excluded from a timed series belongs to both parts if it is the day of the cut.
             Moment::Day(day) => day < self.local,
             Moment::Time { epoch, .. } => epoch < self.epoch,
         }
     }
 
-    /// Whether it belongs to the part at the cut or after.
+    /// Whether a date of a line belongs to the part from the cut on.
     fn has_after(self, at: Moment) -> bool {
         match at {
             Moment::Day(day) => day >= self.local.div_euclid(DAY) * DAY,
@@ -37,9 +37,9 @@ impl Cut {
     }
 }
 
-/// The lines of the series with only the instances that start before this one: UNTIL just before it instead of COUNT or a later UNTIL,
-/// RDATE and EXDATE filtered. None when nothing remains. The id need not name an instance. Errors: `NoSuchInstance` where the id
-/// is not of the series' kind, `TooExpensive`.
+/// The lines of the series that ends before this instance: with UNTIL just before it instead of COUNT or a later UNTIL, and with RDATE and
+/// EXDATE filtered. None if no instance remains. The id need not name an instance. Fails with `NoSuchInstance` if the id is not of the
+/// series' kind (date or time), or with `TooExpensive`.
 pub fn capped_before(series: &Series, recurrence_id: &str, caps: Caps) -> Result<Option<Vec<String>>, Error> {
     let local = series.local_of(recurrence_id)?;
     let found = instance_at(series, recurrence_id, caps)?;
@@ -59,7 +59,7 @@ pub fn capped_before(series: &Series, recurrence_id: &str, caps: Caps) -> Result
         match line.name.as_str() {
             "RRULE" | "EXRULE" => {
                 let Some(repeat) = repeats.next() else { continue };
-                // What an EXRULE says of later instances does no harm.
+                // An EXRULE stays as it is: there are no later instances to exclude.
                 let capped =
                     if repeat.excludes { line.text() } else { capped_rule(series, repeat, line, cut, caps)? };
                 lines.push(capped);
@@ -71,9 +71,9 @@ pub fn capped_before(series: &Series, recurrence_id: &str, caps: Caps) -> Result
     Ok(first(&capped, caps)?.map(|_| lines))
 }
 
-/// The lines of the series that continues from this instance, for an event that starts there: COUNT less the instances before, UNTIL
-/// kept, RDATE and EXDATE filtered. Where the rule took a field from the old start that the new one does not repeat, the field is
-/// written out. Errors: `NoSuchInstance`; `Unsplittable` for an RDATE beside a rule with an INTERVAL; `TooExpensive`.
+/// The lines of the series that continues from this instance, for an event that starts there: COUNT less the earlier instances, UNTIL kept,
+/// RDATE and EXDATE filtered. Values that the old start implied and the new one does not are written out. Fails with `NoSuchInstance`, with
+/// `Unsplittable` for an RDATE beside a rule with an INTERVAL, or with `TooExpensive`.
 pub fn remainder_from(series: &Series, recurrence_id: &str, caps: Caps) -> Result<Vec<String>, Error> {
     let missing = || Error::NoSuchInstance(recurrence_id.chars().take(40).collect());
     let local = series.local_of(recurrence_id)?;
@@ -97,7 +97,7 @@ pub fn remainder_from(series: &Series, recurrence_id: &str, caps: Caps) -> Resul
     Ok(lines)
 }
 
-/// The rule with UNTIL before the cut, where it would go on.
+/// The rule with UNTIL before the cut, if it has instances from the cut on.
 fn capped_rule(series: &Series, repeat: &Repeat, line: &Line, cut: Cut, caps: Caps) -> Result<String, Error> {
     let rule = &repeat.rule;
     let ends_before = rule.until.is_some_and(|until| match until {
@@ -112,7 +112,7 @@ fn capped_rule(series: &Series, repeat: &Repeat, line: &Line, cut: Cut, caps: Ca
     Ok(if ends_before || spent { line.text() } else { bounded.text() })
 }
 
-/// Instances before the cut that a COUNT counts; 0 without a COUNT.
+/// The number of instances before the cut that COUNT counts; 0 without a COUNT.
 fn counted_before(series: &Series, repeat: &Repeat, cut: Cut, caps: Caps) -> Result<u32, Error> {
     let is_before = |found: &FoundInstance| {
         if series.all_day { found.local < cut.local } else { found.epoch < cut.epoch }
@@ -172,13 +172,13 @@ fn remaining_rule(
     let at = IcalRecurDateTime::from_seconds(cut.local);
     let new_year = (at.month == 1 && at.day <= 7) || (at.month == 12 && at.day >= 25);
     if rule.ical.interval > 1 && !rule.ical.by_week_no.is_empty() && new_year {
-        // A week of another year than its days': years counted from here would be the wrong ones.
+        // The week belongs to another year than its days, so an interval of years counted from here would be wrong.
         return Err(Error::Unsplittable(crate::date::recurrence_id(cut.local, series.all_day)));
     }
     let mut line = line.clone();
     if let Some(count) = rule.count {
         let passed = counted_before(series, repeat, cut, caps)?;
-        // A start that the rule does not generate counts as well, but not for an EXRULE.
+        // COUNT includes a start that the rule does not generate, except in an EXRULE.
         let extra = u32::from(!by_rule && !repeat.excludes);
         let left = count.saturating_sub(passed).saturating_add(extra);
         if left == extra {
@@ -193,9 +193,9 @@ fn remaining_rule(
     Ok(Some(line.text()))
 }
 
-/// The lines of the series with one instance taken out: an EXDATE in the series' zone. Unchanged where it is out already. The id
-/// need not name an instance (an exception may stand outside of the rule). Error: `NoSuchInstance` where it is not of the series'
-/// kind.
+/// The lines of the series with one instance excluded by an EXDATE in the series' zone; unchanged if it is excluded already. The id need
+/// not name an instance of the rule, because an exception may lie outside it. Fails with `NoSuchInstance` if the id is not of the series'
+/// kind (date or time).
 pub fn excluded(series: &Series, recurrence_id: &str, caps: Caps) -> Result<Vec<String>, Error> {
     let mut lines: Vec<String> = series.lines.iter().map(Line::text).collect();
     let local = series.local_of(recurrence_id)?;
@@ -205,12 +205,12 @@ pub fn excluded(series: &Series, recurrence_id: &str, caps: Caps) -> Result<Vec<
     if found.is_none() && series.excludes(epoch, local) {
         return Ok(lines);
     }
-    // A zone by its rules has no name.
+    // A zone that is defined by rules has no IANA name.
     let name = series.zone.iana_name().filter(|name| !name.is_empty()).unwrap_or(&series.zone_name);
     let line = if series.all_day {
         format!("EXDATE;VALUE=DATE:{}", basic_date(local))
     } else if name == "UTC" || name == "Etc/UTC" || series.epoch_of(local) != Some(epoch) {
-        // The second of a doubled local time can only be written in UTC.
+        // The second occurrence of a repeated local time can only be written in UTC.
         format!("EXDATE:{}Z", basic(epoch))
     } else {
         format!("EXDATE;TZID={name}:{}", basic(local))
@@ -223,7 +223,7 @@ pub fn excluded(series: &Series, recurrence_id: &str, caps: Caps) -> Result<Vec<
     Ok(lines)
 }
 
-/// The line with the dates that pass; None when none does. `unread`: also dates that cannot be parsed.
+/// The line with the dates that pass the filter; none if none does. `unread`: whether dates that cannot be parsed are kept.
 fn filter_dates(
     series: &Series,
     line: &Line,
@@ -234,7 +234,7 @@ fn filter_dates(
         return Ok(unread.then(|| line.text()));
     };
     let moment = |at: Moment| match at {
-        // An added day without a time has the start's time of day.
+        // An added day without a time has the time of day of the start.
         Moment::Day(day) if !series.all_day && line.name == "RDATE" => {
             let local = day + series.start.rem_euclid(DAY);
             series.epoch_of(local).map_or(at, |epoch| Moment::Time { epoch, local })

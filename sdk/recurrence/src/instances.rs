@@ -1,4 +1,4 @@
-//! A series with its exceptions: the instances in a range.
+//! Expands a series with its exceptions to the instances in a range.
 
 use std::collections::{HashMap, HashSet};
 use std::iter::Peekable;
@@ -16,40 +16,40 @@ use crate::occurrence::Occurrence;
 use crate::query::{Caps, Occurrences};
 use crate::series::Series;
 
-/// One instance in the answer of [`instances`].
+/// An instance that [`instances`] returns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instance {
     /// Type `occurrence` (computed from the series) or `exception` (as stored).
     pub event: Event,
     /// The second half of its id, from the original start: `20260301T090000Z` or `20260301`.
     pub suffix: String,
-    /// Exceptions: its index in the list that was given.
+    /// The index of the exception in the given list; none for occurrences.
     pub exception: Option<usize>,
 }
 
-/// An instance as it is found: where it is, and which. [`Place::instance`] makes an event of it.
+/// The position and identity of an instance. [`Place::instance`] makes an event of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
     /// The start of the instance, inclusive.
     pub start: Instant,
-    /// Exclusive.
+    /// The end of the instance, exclusive.
     pub end: Instant,
     /// The second half of its id, from the original start: `20260301T090000Z` or `20260301`.
     pub suffix: String,
     /// The origin of the instance: the series or an exception.
     pub source: Source,
-    /// Occurrences: the exception whose changes it takes, as its index in the list that was given.
+    /// The index in the given list of the exception whose changes the occurrence inherits.
     pub follows: Option<usize>,
 }
 
 impl Place {
-    /// An occurrence as the series has it.
+    /// Returns an occurrence with the times of the series.
     fn from_occurrence(occurrence: Occurrence) -> Place {
         let (start, end, suffix) = (occurrence.start, occurrence.end, occurrence.suffix());
         Place { start, end, suffix, source: Source::Occurrence(occurrence), follows: None }
     }
 
-    /// An occurrence as an earlier exception has it. None outside of the years that jiff can represent.
+    /// Returns an occurrence changed by an earlier exception; none outside the years that jiff can represent.
     fn from_follow(follow: &Follow, rules: &Series, occurrence: Occurrence) -> Option<Place> {
         let (start, end) = follow.times(rules, &occurrence)?;
         let suffix = occurrence.suffix();
@@ -62,8 +62,8 @@ impl Place {
         })
     }
 
-    /// The instance: an event of type `occurrence`, or of type `exception` as stored, with the times of this place. `series` and
-    /// `exceptions` are those that it was found in.
+    /// Returns the event: an `occurrence`, or an `exception` as stored, with these times. `series` and `exceptions` are those that it was
+    /// found in.
     pub fn instance(self, series: &Event, exceptions: &[Event]) -> Instance {
         let Place { start, end, suffix, source, follows } = self;
         match source {
@@ -88,11 +88,11 @@ impl Place {
 pub enum Source {
     /// Computed from the series.
     Occurrence(Occurrence),
-    /// Stored: its index in the list that was given.
+    /// Stored: the index of the exception in the given list.
     Exception(usize),
 }
 
-/// How far an exception's distance from its original start may differ from that of a later instance, milliseconds.
+/// The maximum difference in milliseconds between the shift of an exception and that of a later instance which inherits it.
 const MARGIN: i64 = 2 * DAY * 1000;
 
 /// The range that the caller requests.
@@ -100,7 +100,7 @@ const MARGIN: i64 = 2 * DAY * 1000;
 struct Window {
     from: Instant,
     to: Instant,
-    /// Also instances that began before `from`.
+    /// Whether instances count that began before `from` and have not ended.
     running: bool,
 }
 
@@ -110,34 +110,33 @@ impl Window {
     }
 }
 
-/// A stretch of original starts whose instances are all as the series has them, or all take the changes of one exception.
+/// A range of original starts whose instances all follow the series, or all inherit the changes of one exception.
 struct Stretch<'a> {
     occurrences: Occurrences<'a>,
     keys: Range<i64>,
     follow: Option<Follow>,
-    /// The next instance, once it was looked for.
+    /// The next instance, once it has been computed.
     next: Option<Option<Result<Place, Error>>>,
 }
 
-/// The instances of a series in a range, in order of start, one by one: none is computed before it is taken. A stored exception
-/// takes the place of the occurrence that its `recurrenceId` (else `originalStart`) names, wherever it was moved: one moved into
-/// the range counts, one moved out does not. Exceptions that the rule does not know count, too. One that applies to the following
-/// instances changes and moves those that have no exception of their own. An error takes the place of the occurrences that cannot be
-/// found; exceptions still come after it.
+/// A lazy iterator over the instances of a series in a range, in order of start. A stored exception replaces the occurrence that its
+/// `recurrenceId` (else `originalStart`) names, and counts at its new time: one moved into the range counts, one moved out does not.
+/// Exceptions without an occurrence in the rule count too. An exception that applies to the following instances changes and moves those
+/// without an exception of their own. If occurrences cannot be computed, an error takes their place; exceptions still follow.
 pub struct Instances<'a> {
     rules: &'a Series,
     window: Window,
-    /// Original starts of the exceptions.
+    /// The original starts of the exceptions.
     replaced: HashSet<i64>,
     stretches: Vec<Stretch<'a>>,
-    /// Steps that no stretch got.
+    /// The steps that were given to no stretch.
     spare: u32,
     changed: Peekable<IntoIter<Place>>,
 }
 
 impl<'a> Instances<'a> {
-    /// Returns the instances that overlap `[from, to)`, those without a length at `from` too. `rules` is the result of
-    /// [`Series::parse`] for `event`. The search for occurrences takes at most `max_steps` steps.
+    /// Returns the instances that overlap `[from, to)`, including zero-length ones at `from`. `rules` is the result of [`Series::parse`]
+    /// for `event`. The search for occurrences takes at most `max_steps` steps.
     pub fn overlapping(
         (event, rules): (&'a Event, &'a Series),
         exceptions: &'a [Event],
@@ -192,13 +191,13 @@ impl<'a> Instances<'a> {
         }
     }
 
-    /// Steps that are left of `max_steps`.
+    /// The number of steps left of `max_steps`.
     pub fn steps_left(&self) -> u32 {
         let left = self.stretches.iter().map(|stretch| stretch.occurrences.steps_left());
         left.fold(self.spare, u32::saturating_add)
     }
 
-    /// The stretch with the next result: an error, or the first instance to start.
+    /// The index of the stretch with the next result: an error, or the earliest instance.
     fn first(&mut self) -> Option<usize> {
         if let [alone] = &mut self.stretches[..] {
             return alone.peek(self.rules, &self.replaced, self.window).map(|_| 0);
@@ -215,7 +214,7 @@ impl<'a> Instances<'a> {
     }
 }
 
-/// The stretches that may have something in the window. They share the steps.
+/// The stretches that may have instances in the window. They share the steps.
 fn stretches<'a>(
     rules: &'a Series,
     follows: Vec<Follow>,
@@ -314,8 +313,8 @@ impl Iterator for Instances<'_> {
     }
 }
 
-/// The instance whose id ends in this suffix, as long as no exception stands in its place, wherever an exception for all later ones has
-/// moved it. Its original start lies in `[from, to)`. Error: `TooExpensive`.
+/// Finds the occurrence whose id ends in this suffix and whose original start is in `[from, to)`, also if an earlier exception for all
+/// later instances moved it. The caller ensures that no exception replaces it. Fails with `TooExpensive`.
 pub fn place_of(
     rules: &Series,
     exceptions: &[Event],
@@ -338,14 +337,13 @@ pub fn place_of(
     Ok(None)
 }
 
-/// The second half of the id that an exception's instance has without it; None where it does not say which instance that is.
+/// The id suffix of the occurrence that an exception replaces; none if the exception does not name one.
 pub fn exception_suffix(rules: &Series, exception: &Event) -> Option<String> {
     key_of(rules, exception).map(|key| suffix_of(rules, key))
 }
 
-/// The instances of a series that overlap `[from, to)`, as [`Instances::overlapping`] has them. Cancelled exceptions are in the
-/// answer with their status, at the place of their occurrence; `busy` is false for them. Errors: `Invalid`, `TooManyInstances`,
-/// `TooExpensive`.
+/// Returns the instances of a series that overlap `[from, to)`, as [`Instances::overlapping`] does. Cancelled exceptions are included with
+/// their status, at the time of their occurrence, and with `busy` false. Fails with `Invalid`, `TooManyInstances` or `TooExpensive`.
 pub fn instances(
     series: &Event,
     exceptions: &[Event],
@@ -364,8 +362,7 @@ pub fn instances(
     Ok(all)
 }
 
-/// Returns start and end of an exception. A cancelled one often has no times: it takes those of the occurrence that it
-/// replaces.
+/// Returns the start and end of an exception. A cancelled exception without times has those of the occurrence that it replaces.
 fn exception_times(rules: &Series, series: &Event, exception: &Event) -> (Instant, Instant) {
     if exception.status != EventStatus::Cancelled || exception.end > exception.start {
         return (exception.start, exception.end);

@@ -1,4 +1,4 @@
-//! Recurrence lines as text: name, parameters, value; RDATE and EXDATE as dates.
+//! Parses recurrence lines into name, parameters and value, and the values of RDATE and EXDATE into dates.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -8,15 +8,15 @@ use crate::date::{Basic, DAY, local_seconds, named_day};
 use crate::duration::days_and_seconds;
 use crate::zones::{Clock, zone};
 
-/// Bytes that one series' lines may have together.
+/// The maximum total length of a series' lines, in bytes.
 pub(crate) const MAX_BYTES: usize = 256 * 1024;
-/// Dates that RDATE and EXDATE may list together.
+/// The maximum total number of dates in RDATE and EXDATE lines.
 pub(crate) const MAX_DATES: usize = 10_000;
 
-/// One line, split but otherwise as written.
+/// A line, split into its parts and otherwise as written.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
-    /// Upper case.
+    /// The name in upper case.
     pub(crate) name: String,
     /// The parameters between the name and the value, with their leading `;`; may be empty.
     pub(crate) params: String,
@@ -58,17 +58,17 @@ impl Line {
         })
     }
 
-    /// The same line with these values.
+    /// The line with these values.
     pub(crate) fn with_values(&self, values: &[&str]) -> Line {
         Line { value: values.join(","), ..self.clone() }
     }
 }
 
-/// One date of an RDATE or EXDATE, on the series' clock.
+/// A date of an RDATE or EXDATE, in the series' time zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ListedDate {
     pub(crate) at: Moment,
-    /// RDATE periods: where it ends, seconds since the Unix epoch.
+    /// The end of an RDATE period, in seconds since the Unix epoch; none for other dates.
     pub(crate) end: Option<i64>,
 }
 
@@ -76,34 +76,34 @@ pub(crate) struct ListedDate {
 pub(crate) enum Moment {
     /// A whole local day, at its midnight (local seconds).
     Day(i64),
-    /// An instant (seconds since the Unix epoch) and the local time that the series' zone shows or that was written.
+    /// An instant (seconds since the Unix epoch) and its local time in the series' zone, as written or computed.
     Time { epoch: i64, local: i64 },
 }
 
-/// A value of a line and the date that it names, if it names one.
+/// A value of a line, and its date if it can be parsed.
 pub(crate) type Reading<'l> = (&'l str, Option<ListedDate>);
 
-/// Returns the fault of a value that is no date. The cost grows with the length of the line.
+/// Returns the error for a value that is not a date. The cost is linear in the length of the line.
 pub(crate) fn unread(line: &Line, value: &str) -> Invalid {
     let value: String = value.chars().take(40).collect();
     Invalid::new(&line.text(), format!("{value:?} is not a date or time, such as 20260301T090000Z"))
 }
 
-/// The dates that one RDATE or EXDATE value names, in the series' zone.
+/// Reads the dates of RDATE and EXDATE lines in the series' zone.
 pub(crate) struct DateReader<'a> {
     pub(crate) series_zone: &'a TimeZone,
     pub(crate) all_day: bool,
 }
 
 impl DateReader<'_> {
-    /// Every value of the line with its meaning, in the written order; fails where one cannot be read.
+    /// Returns each value of the line with its date, in the written order. Fails if one cannot be parsed.
     pub(crate) fn read<'l>(&self, line: &'l Line) -> Result<Vec<(&'l str, ListedDate)>, Invalid> {
         let read =
             |(text, date): Reading<'l>| date.map(|date| (text, date)).ok_or_else(|| unread(line, text));
         self.read_each(line)?.into_iter().map(read).collect()
     }
 
-    /// The same, None for a value that cannot be read. Fails where all are in an unknown time zone.
+    /// Returns each value of the line with its date, none if it cannot be parsed. Fails if the line's time zone is unknown.
     pub(crate) fn read_each<'l>(&self, line: &'l Line) -> Result<Vec<Reading<'l>>, Invalid> {
         let own = match line.param("TZID") {
             Some(name) => Some(zone(&name).map_err(|e| {
@@ -118,7 +118,7 @@ impl DateReader<'_> {
         Ok(values.map(|value| (value, self.one(value, &mut series, written.as_mut()))).collect())
     }
 
-    /// The day that an instant names in an all-day series, at its midnight.
+    /// The day of an instant in an all-day series, as local seconds of its midnight.
     fn day_of(&self, epoch: i64) -> Option<i64> {
         let at = Timestamp::from_second(epoch).ok()?;
         let day = named_day(at, self.series_zone.to_datetime(at));
@@ -129,7 +129,7 @@ impl DateReader<'_> {
         let (start, length) = text.split_once('/').map_or((text, None), |(start, rest)| (start, Some(rest)));
         let at = Basic::parse(start)?;
         if self.all_day || matches!(at, Basic::Date(_)) {
-            // A timed exclusion of an all-day series (some clients write one) means the day that it names.
+            // A timed exclusion of an all-day series, as some clients write it, excludes its day.
             let at = match at {
                 Basic::Utc(epoch) if self.all_day => Basic::Date(self.day_of(epoch)?),
                 at => at,
@@ -143,7 +143,7 @@ impl DateReader<'_> {
                 series.resolve(local).map(|r| Moment::Time { epoch: r.epoch, local })
             }
             (Basic::Local(local), Some(other)) => other.resolve(local).map(|r| {
-                // In the series' own zone the written time stays the name, also in a gap.
+                // In the series' own zone the written local time identifies the instance, even in a gap.
                 let told = series.local(r.epoch * 1000);
                 let same = series.resolve(local).is_some_and(|own| own.epoch == r.epoch);
                 Moment::Time { epoch: r.epoch, local: if same { local } else { told } }

@@ -1,4 +1,4 @@
-//! Time zones that have no IANA name, from the rules that an event carries.
+//! Time zones without an IANA name, built from the rules in an event.
 
 use jiff::tz::TimeZone;
 use model::calendar::{Event, TimeZoneRules};
@@ -6,17 +6,17 @@ use model::calendar::{Event, TimeZoneRules};
 use crate::Invalid;
 use crate::zones::zone;
 
-/// Most transitions of one zone: a hundred years of two a year, and the same again.
+/// The maximum number of transitions of a zone: two a year for 200 years.
 const MAX_TRANSITIONS: usize = 400;
-/// Longest POSIX TZ string, bytes.
+/// The maximum length of a POSIX TZ string, in bytes.
 const MAX_POSIX: usize = 100;
-/// Furthest from UTC, seconds. The zones that there are reach from -15:14 to +15:13.
+/// The maximum offset from UTC, in seconds. Offsets of existing zones range from -15:14 to +15:13.
 const MAX_OFFSET: i64 = 18 * 3_600;
-/// Shortest time between two transitions, seconds: closer ones can be resolved in more than one way.
+/// The minimum time between two transitions, in seconds: the local times around closer ones are ambiguous.
 const MIN_APART: i64 = 86_400;
 
-/// The zone that an event's start is in: the one of its name, or the one that its rules describe. Rules beside another name than `UTC`
-/// are those of a zone that the event has left. Error: `Invalid` for an unknown name, and for rules that describe no zone.
+/// The zone of an event's start: the named one, or the one that its rules define. Rules apply only if the name is `UTC`; otherwise they are
+/// left over from an earlier zone. Fails with `Invalid` for an unknown name or invalid rules.
 pub fn zone_of(event: &Event) -> Result<TimeZone, Invalid> {
     match &event.time_zone_rules {
         Some(rules) if event.time_zone == "UTC" => zone_by_rules(rules),
@@ -24,8 +24,8 @@ pub fn zone_of(event: &Event) -> Result<TimeZone, Invalid> {
     }
 }
 
-/// The zone that these rules describe. Error: `Invalid` for more than 400 transitions, for transitions that are out of order or less
-/// than a day apart, for offsets of more than 18 hours, and for text that is no POSIX TZ string.
+/// The zone that these rules define. Fails with `Invalid` for more than 400 transitions, transitions out of order or less than a day apart,
+/// offsets of more than 18 hours, or an invalid POSIX TZ string.
 pub fn zone_by_rules(rules: &TimeZoneRules) -> Result<TimeZone, Invalid> {
     let invalid = |reason: &str| Invalid::new("timeZoneRules", reason);
     if let Some(posix) = &rules.posix {
@@ -49,7 +49,7 @@ fn seconds(at: model::Instant) -> i64 {
     at.as_millis().div_euclid(1000)
 }
 
-/// The same as a TZif file of version 2 (RFC 9636 section 3), the form that jiff reads zones in.
+/// Writes the rules as a TZif file of version 2 (RFC 9636 section 3), the format that jiff reads.
 fn tzif(rules: &TimeZoneRules) -> Option<Vec<u8>> {
     let mut types: Vec<i32> = vec![offset(rules.offset)?];
     let mut times: Vec<u8> = Vec::with_capacity(rules.transitions.len() * 8);
@@ -64,14 +64,14 @@ fn tzif(rules: &TimeZoneRules) -> Option<Vec<u8>> {
         indexes.push(u8::try_from(index).ok()?);
     }
     let mut data = Vec::with_capacity(150 + times.len() + indexes.len() + types.len() * 6);
-    // The block of 32-bit times, which readers of version 2 skip.
+    // The block of 32-bit times, which version 2 readers skip.
     header(&mut data, 0, 1)?;
     local_time_types(&mut data, &types[..1]);
     header(&mut data, indexes.len(), types.len())?;
     data.extend_from_slice(&times);
     data.extend_from_slice(&indexes);
     local_time_types(&mut data, &types);
-    // No rule for what comes later: the last offset stays.
+    // No rule for later times: the last offset applies.
     data.extend_from_slice(b"\n\n");
     Some(data)
 }
@@ -80,13 +80,13 @@ fn offset(seconds: i64) -> Option<i32> {
     i32::try_from(seconds).ok().filter(|_| seconds.abs() <= MAX_OFFSET)
 }
 
-/// The one designation that all local time types have.
+/// The designation of all local time types.
 const DESIGNATION: &[u8; 4] = b"OWN\0";
 
 fn header(data: &mut Vec<u8>, transitions: usize, types: usize) -> Option<()> {
     data.extend_from_slice(b"TZif2");
     data.extend_from_slice(&[0; 15]);
-    // UT/local and standard/wall indicators, leap seconds, transitions, types, bytes of designations.
+    // Counts: UT/local and standard/wall indicators, leap seconds, transitions, types, bytes of designations.
     for count in [0, 0, 0, transitions, types, DESIGNATION.len()] {
         data.extend_from_slice(&u32::try_from(count).ok()?.to_be_bytes());
     }
@@ -138,7 +138,7 @@ mod tests {
         ] {
             assert_eq!(zone.to_datetime(at(instant)).to_string(), local, "{instant}");
         }
-        // 02:30 does not exist in April (the offset before), and 01:30 is there twice in October (the first).
+        // 02:30 does not exist in April (the offset before applies), and 01:30 happens twice in October (the first counts).
         for (local, instant) in
             [("2026-04-05T02:30:00", "2026-04-05T07:30:00Z"), ("2026-10-25T01:30:00", "2026-10-25T05:30:00Z")]
         {
@@ -206,7 +206,7 @@ mod tests {
             ("2026-04-07T09:00:00", "2026-04-07T13:00:00.000Z"),
         ];
         assert_eq!(all, expected.map(|(id, start)| (id, start.to_owned())));
-        // A zone by its rules has no name that a line could have.
+        // A zone that is defined by rules has no name to write into a line.
         let less = excluded(&series, "2026-04-05T09:00:00", Caps::default()).unwrap();
         assert_eq!(less[1], "EXDATE:20260406T130000Z,20260405T130000Z");
     }

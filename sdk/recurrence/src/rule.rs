@@ -1,4 +1,4 @@
-//! A recurrence rule: its text as written (for edits) and the parts that ical-rs reads, made complete from the start.
+//! A recurrence rule: its parts as written, for edits, and as ical-rs needs them, completed from the start.
 
 use ical::recur::validate::IcalRecurRuleProblem;
 use ical::recur::{IcalRecurDateTime, IcalRecurFreq, IcalRecurRule, IcalRecurWeekday, IcalRecurWeekdayNum};
@@ -7,13 +7,13 @@ use crate::Invalid;
 use crate::date::{Basic, DAY};
 use crate::line::Line;
 
-/// Bytes of one rule.
+/// The maximum length of a rule, in bytes.
 const MAX_RULE_BYTES: usize = 4096;
-/// Entries of one BY part.
+/// The maximum number of entries of a BY part.
 const MAX_LIST: usize = 400;
-/// Parts of one rule: the known ones, and as many unknown ones.
+/// The maximum number of parts of a rule: the known ones and as many unknown ones.
 const MAX_PARTS: usize = 2 * PARTS.len();
-/// Largest INTERVAL on input: 100 years of hours.
+/// The maximum INTERVAL on input: about 100 years of hours.
 const MAX_INTERVAL: u32 = 900_000;
 const PARTS: [&str; 16] = [
     "FREQ",
@@ -37,9 +37,9 @@ const PARTS: [&str; 16] = [
 /// A rule as read from its line.
 #[derive(Clone, Debug)]
 pub(crate) struct Rule {
-    /// `NAME=value`, as written.
+    /// The names and values of the parts, as written.
     parts: Vec<(String, String)>,
-    /// Without COUNT and UNTIL, which the expansion applies itself.
+    /// The rule for ical-rs, without COUNT and UNTIL, which the expansion applies itself.
     pub(crate) ical: IcalRecurRule,
     pub(crate) count: Option<u32>,
     pub(crate) until: Option<Basic>,
@@ -49,15 +49,15 @@ pub(crate) struct Rule {
 #[derive(Clone, Debug)]
 pub(crate) struct Repeat {
     pub(crate) rule: Rule,
-    /// With everything that the start supplies.
+    /// The rule with the values that the start implies.
     pub(crate) completed: IcalRecurRule,
-    /// An EXRULE (RFC 2445 §4.8.5.2): the instances that it generates do not happen.
+    /// Whether this is an EXRULE (RFC 2445 §4.8.5.2), whose instances are excluded.
     pub(crate) excludes: bool,
 }
 
 impl Rule {
-    /// Liberal, because providers store what they were given: unknown parts and parts that the frequency forbids are without
-    /// effect. Rules without a meaning or without bounds are refused.
+    /// Parses a rule leniently, because providers store what they get: unknown parts and parts that the frequency forbids have no effect.
+    /// Fails for rules that have no meaning or exceed a limit.
     pub(crate) fn parse(line: &Line) -> Result<Rule, Invalid> {
         let invalid = |reason: String| Invalid::new(&line.text(), reason);
         if line.value.len() > MAX_RULE_BYTES {
@@ -74,7 +74,7 @@ impl Rule {
                 return Err(invalid(format!("has more than {MAX_PARTS} parts")));
             }
             if parts.iter().any(|(seen, _)| seen.eq_ignore_ascii_case(name.trim())) {
-                return Err(invalid(format!("{name} stands twice; give each part once")));
+                return Err(invalid(format!("{name} appears twice; give each part once")));
             }
             parts.push((name.trim().to_owned(), value.trim().to_owned()));
         }
@@ -82,7 +82,7 @@ impl Rule {
             let found = parts.iter().find(|(seen, _)| seen.eq_ignore_ascii_case(name));
             found.map(|(_, value)| value.to_ascii_uppercase())
         };
-        // First: another calendar's months and days are not those of the other parts (RFC 7529).
+        // Checked first, because months and days of another calendar make the other parts mean something else (RFC 7529).
         if of("RSCALE").is_some_and(|scale| scale != "GREGORIAN")
             || of("SKIP").is_some_and(|skip| skip != "OMIT")
         {
@@ -93,7 +93,7 @@ impl Rule {
         let mut ical =
             IcalRecurRule::parse(&line.value).map_err(|e| invalid(e.to_string().to_lowercase()))?;
         if ical.by_day.iter().any(|day| day.ordinal.is_some_and(|n| n == 0 || n.unsigned_abs() > 53)) {
-            return Err(invalid("an ordinal of BYDAY is out of 1 to 53 and -53 to -1".to_owned()));
+            return Err(invalid("an ordinal of BYDAY is outside 1 to 53 and -53 to -1".to_owned()));
         }
         let until = match parts.iter().find(|(name, _)| name.eq_ignore_ascii_case("UNTIL")) {
             None => None,
@@ -107,7 +107,7 @@ impl Rule {
         Ok(Rule { parts, ical, count, until })
     }
 
-    /// Returns the first fault that RFC 5545 forbids and a reader tolerates.
+    /// Returns the first violation of RFC 5545 that `parse` tolerates.
     pub(crate) fn fault(&self, all_day: bool) -> Option<String> {
         let named = |name: &str| PARTS.iter().any(|part| part.eq_ignore_ascii_case(name));
         if let Some((name, _)) = self.parts.iter().find(|(name, _)| !named(name)) {
@@ -117,7 +117,7 @@ impl Rule {
             return Some(format!("{name} has an empty entry"));
         }
         if self.count.is_some() && self.until.is_some() {
-            return Some("COUNT and UNTIL may not stand together; keep one".to_owned());
+            return Some("COUNT and UNTIL cannot be combined; keep one".to_owned());
         }
         if self.ical.interval > MAX_INTERVAL {
             return Some(format!("INTERVAL is above {MAX_INTERVAL}"));
@@ -151,13 +151,13 @@ impl Rule {
         if all_day && (timed || is_sub_daily(rule.freq)) {
             return Some("an all-day series has no time of day; use FREQ=DAILY or longer, without BYHOUR, BYMINUTE, BYSECOND".to_owned());
         }
-        // ical-rs takes BYSETPOS alone for a fault; an implied day of DTSTART is all that there is to pick from then.
+        // ical-rs reports BYSETPOS without another BY part; it then selects from the one day that DTSTART implies.
         let problem = rule.problems().into_iter().find(|p| *p != IcalRecurRuleProblem::SkipWithoutScale)?;
         Some(problem.to_string())
     }
 
-    /// The parts with everything that the start supplies written out (RFC 5545 §3.3.10), parts that the frequency forbids left out, and
-    /// lists sorted: so the same candidates come out from whichever period the walk begins.
+    /// The rule with the values that the start implies (RFC 5545 §3.3.10), without parts that the frequency forbids, and with sorted lists,
+    /// so that a walk yields the same candidates from whichever period it begins.
     pub(crate) fn completed(&self, start: i64) -> IcalRecurRule {
         let mut rule = self.ical.clone();
         let at = IcalRecurDateTime::from_seconds(start);
@@ -199,7 +199,7 @@ impl Rule {
         rule
     }
 
-    /// The line with COUNT and UNTIL replaced by this bound (`UNTIL=…`, `COUNT=…`), all else as written.
+    /// The line with COUNT and UNTIL replaced by this bound (`UNTIL=…`, `COUNT=…`), and the rest as written.
     pub(crate) fn with_bound(&self, line: &Line, bound: Option<(&str, String)>) -> Line {
         let mut parts: Vec<String> = Vec::new();
         let mut bound = bound.map(|(name, value)| format!("{name}={value}"));
@@ -214,7 +214,7 @@ impl Rule {
         Line { value: parts.join(";"), ..line.clone() }
     }
 
-    /// Whether two rules can be one rule at two starts: they differ in nothing but their ends, weekdays, days and times of day.
+    /// Whether two rules can be the same rule with different starts: they differ only in their ends, weekdays, days and times of day.
     pub(crate) fn is_like(&self, other: &Rule) -> bool {
         let (one, two) = (&self.ical, &other.ical);
         (one.freq, one.interval, one.week_start) == (two.freq, two.interval, two.week_start)
@@ -223,8 +223,8 @@ impl Rule {
             && (one.by_month == two.by_month || one.by_month.len().max(two.by_month.len()) < 2)
     }
 
-    /// The line with what it says of a start at `from` said of one at `to` (local seconds): a month, day, hour, minute or second that is
-    /// the start's own, and weekdays, each as many days on. Everything else is as written.
+    /// The line for a start that moves from `from` to `to` (local seconds): a month, day, hour, minute or second that equals the start's is
+    /// replaced, and weekdays are shifted by as many days. The rest is as written.
     pub(crate) fn shift(&self, line: &Line, from: i64, to: i64) -> Line {
         let (old, new) = (IcalRecurDateTime::from_seconds(from), IcalRecurDateTime::from_seconds(to));
         let days = to.div_euclid(DAY) - from.div_euclid(DAY);
@@ -245,7 +245,7 @@ impl Rule {
         Line { value: parts.join(";"), ..line.clone() }
     }
 
-    /// The line with the fields that the start supplied written out.
+    /// The line with the values that the start implies written out.
     pub(crate) fn pinned(&self, line: &Line, start: i64) -> Line {
         let full = self.completed(start);
         let has = |name: &str| self.parts.iter().any(|(seen, _)| seen.eq_ignore_ascii_case(name));
@@ -269,7 +269,7 @@ impl Rule {
     }
 }
 
-/// HOURLY, MINUTELY, SECONDLY.
+/// Whether the frequency is HOURLY, MINUTELY or SECONDLY.
 pub(crate) fn is_sub_daily(freq: IcalRecurFreq) -> bool {
     matches!(freq, IcalRecurFreq::Hourly | IcalRecurFreq::Minutely | IcalRecurFreq::Secondly)
 }
@@ -288,7 +288,7 @@ pub(crate) fn weekday_of(day: i64) -> IcalRecurWeekday {
     }
 }
 
-/// The list of weekdays, each moved by this many days; None where one is counted in a month or year.
+/// The list of weekdays, each shifted by this many days; none if one has an ordinal.
 fn later_weekdays(list: &str, days: i64) -> Option<String> {
     let later = |day: &str| {
         let day: IcalRecurWeekday = day.trim().parse().ok()?;

@@ -1,4 +1,4 @@
-//! A series as it is stored, read: where it begins, how long an instance takes, its rules and its dates.
+//! A parsed series: its start, the length of an instance, its rules and its dates.
 
 use std::cmp::Reverse;
 
@@ -17,9 +17,9 @@ use crate::own_zone::zone_of;
 use crate::rule::{Repeat, Rule};
 use crate::zones::{Clock, zone};
 
-/// RRULE and EXRULE together: each costs a separate walk.
+/// The maximum number of RRULE and EXRULE lines together: each needs a separate walk.
 const MAX_RULES: usize = 20;
-/// Faults of dates that are kept.
+/// The maximum number of faults of dates that are kept.
 const MAX_FAULTS: usize = 10;
 
 /// The start of a series.
@@ -32,7 +32,7 @@ pub enum Start {
         /// The name of the time zone, as the event has it.
         zone: String,
     },
-    /// A day; the zone places its midnight on the time line.
+    /// A day. The zone determines the instant of its midnight.
     AllDay {
         /// The day of the first instance.
         date: Date,
@@ -41,19 +41,19 @@ pub enum Start {
     },
 }
 
-/// Longest length by the clock: all the years that there are.
+/// The maximum length in days: all years that can be represented.
 const MAX_DAYS: i64 = 366 * 9_999;
 
-/// How long each instance takes.
+/// The length of each instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
-    /// Milliseconds of elapsed time, independent of changes of the clocks.
+    /// Milliseconds of elapsed time, whatever the zone's transitions.
     Exact(i64),
     /// Whole days of an all-day series, at least 1.
     Days(i64),
-    /// Days by the clock, then milliseconds of real time: a DURATION with days (RFC 5545 §3.8.5.3).
+    /// Calendar days, then milliseconds of elapsed time: a DURATION with days (RFC 5545 §3.8.5.3).
     Nominal {
-        /// Days by the clock.
+        /// Calendar days.
         days: i64,
         /// Milliseconds of elapsed time after the days.
         ms: i64,
@@ -66,16 +66,16 @@ pub struct Series {
     pub(crate) zone: TimeZone,
     pub(crate) zone_name: String,
     pub(crate) all_day: bool,
-    /// Local seconds of the start.
+    /// The start in local seconds.
     pub(crate) start: i64,
     /// The fraction of a second of the start, milliseconds.
     pub(crate) millis: i64,
     length: Length,
-    /// As written, in order.
+    /// The lines as written, in order.
     pub(crate) lines: Vec<Line>,
-    /// RRULE and EXRULE, in order.
+    /// The RRULE and EXRULE lines, in order.
     pub(crate) repeats: Vec<Repeat>,
-    /// RDATE, in the order of [`Series::key`].
+    /// The RDATE instances, in the order of [`Series::key`].
     pub(crate) added: Vec<FoundInstance>,
     /// Excluded instants (seconds since the Unix epoch), sorted.
     excluded: Vec<i64>,
@@ -84,21 +84,21 @@ pub struct Series {
     faults: Vec<Invalid>,
 }
 
-/// An instance on both clocks, as found.
+/// An instance by its instant and its local time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FoundInstance {
     /// Seconds since the Unix epoch.
     pub(crate) epoch: i64,
-    /// Its name: the local second that the rule or the line says.
+    /// The local second that the rule or the line gives; it identifies the instance.
     pub(crate) local: i64,
-    /// The rule (or DTSTART) says it; false: an RDATE.
+    /// Whether the rule or DTSTART gives the instance; false for an RDATE.
     pub(crate) by_rule: bool,
-    /// RDATE periods: their own end.
+    /// The end of an RDATE period; none for other instances.
     pub(crate) end: Option<i64>,
 }
 
 impl Series {
-    /// Reads the series that an event of type `series` stores. Fails with `Invalid`, which names the line.
+    /// Parses the series of an event of type `series`. Fails with `Invalid`, which names the line.
     pub fn parse(event: &Event) -> Result<Series, Invalid> {
         if event.all_day {
             let text = event.start_date.as_deref().unwrap_or_default();
@@ -126,13 +126,13 @@ impl Series {
         Series::in_zone(&start, zone, length, &event.recurrence)
     }
 
-    /// A series of its parts. The lines are read liberally (see [`crate::validate`] for what input must look like).
+    /// Creates a series from its parts. The lines are parsed leniently; [`crate::validate`] has the strict rules for input.
     pub fn new(start: &Start, length: Length, lines: &[String]) -> Result<Series, Invalid> {
         let (Start::Timed { zone: name, .. } | Start::AllDay { zone: name, .. }) = start;
         Series::in_zone(start, zone(name)?, length, lines)
     }
 
-    /// The same on the clock of `zone`, of which the start may have no name.
+    /// Creates a series in `zone`, which may be a zone without a name.
     fn in_zone(start: &Start, zone: TimeZone, length: Length, lines: &[String]) -> Result<Series, Invalid> {
         let (local, name, all_day) = match start {
             Start::Timed { local, zone } => (*local, zone, false),
@@ -196,7 +196,7 @@ impl Series {
         Ok(())
     }
 
-    /// Takes the dates of a line that can be read; the others are faults.
+    /// Adds the dates of a line; those that cannot be parsed become faults.
     fn read_dates(&mut self, line: &Line) {
         let adds = line.name == "RDATE";
         let mut clock = Clock::new(&self.zone);
@@ -211,7 +211,7 @@ impl Series {
             };
             match date.at {
                 Moment::Day(day) if adds => {
-                    // A day without a time takes the time of day of the start.
+                    // A day without a time gets the time of day of the start.
                     let local = if self.all_day { day } else { day + self.start.rem_euclid(DAY) };
                     match clock.resolve(local) {
                         Some(at) => {
@@ -240,7 +240,7 @@ impl Series {
         }
     }
 
-    /// Dates of RDATE and EXDATE that cannot be read, the first ten, each with its line: the series is expanded without them.
+    /// The first ten dates of RDATE and EXDATE that cannot be parsed, each with its line. The series is expanded without them.
     pub fn faults(&self) -> &[Invalid] {
         &self.faults
     }
@@ -276,7 +276,7 @@ impl Series {
         self.is_excluded(&FoundInstance { epoch, local, by_rule: true, end: None })
     }
 
-    /// The same start and length with other lines.
+    /// The series with other lines.
     pub(crate) fn with_lines(&self, lines: &[String]) -> Result<Series, Invalid> {
         let mut other = Series {
             lines: Vec::new(),
@@ -291,8 +291,8 @@ impl Series {
         Ok(other)
     }
 
-    /// The series that goes on from an instance with these lines, as [`crate::remainder_from`] has them. Error: `NoSuchInstance` where the
-    /// id is not of the series' kind.
+    /// The series that continues from an instance with these lines, the result of [`crate::remainder_from`]. Fails with `NoSuchInstance` if
+    /// the id is not of the series' kind (date or time).
     pub fn continued(&self, recurrence_id: &str, lines: &[String]) -> Result<Series, Error> {
         let start = self.local_of(recurrence_id)?;
         Ok(Series { start, ..self.clone() }.with_lines(lines)?)
@@ -304,7 +304,7 @@ impl Series {
             || (!self.excluded_days.is_empty() && self.excluded_days.binary_search(&day).is_ok())
     }
 
-    /// Whether UNTIL lets an instance pass that the rule generated.
+    /// Whether an instance of the rule is not after UNTIL.
     pub(crate) fn is_within(&self, until: Basic, local: i64, epoch: i64) -> bool {
         match until {
             Basic::Date(day) => local.div_euclid(DAY) <= day.div_euclid(DAY),
@@ -314,19 +314,19 @@ impl Series {
         }
     }
 
-    /// DTSTART; None outside of jiff's years.
+    /// The instance at DTSTART; none outside the years of jiff.
     pub(crate) fn first(&self) -> Option<FoundInstance> {
         let epoch = self.epoch_of(self.start)?;
         Some(FoundInstance { epoch, local: self.start, by_rule: true, end: None })
     }
 
-    /// The order of instances: by instant, all-day ones that share a midnight by day. Of two that are one, that of the rule comes
-    /// first, and of those the local time that exists.
+    /// The sort key of an instance: the instant, then the day for all-day ones that share a midnight. Of two equal instances the one of the
+    /// rule comes first, then the one whose local time exists.
     pub(crate) fn key(&self, found: &FoundInstance) -> (i64, i64, bool, Reverse<i64>) {
         (found.epoch, if self.all_day { found.local } else { 0 }, !found.by_rule, Reverse(found.local))
     }
 
-    /// Whether two are one instance.
+    /// Whether two found instances are the same instance.
     pub(crate) fn is_same(&self, a: &FoundInstance, b: &FoundInstance) -> bool {
         a.epoch == b.epoch && (!self.all_day || a.local == b.local)
     }
@@ -365,7 +365,7 @@ impl Series {
         }
     }
 
-    /// How long before a range an instance of a rule may begin that still reaches into it, milliseconds.
+    /// The time in milliseconds that an instance of a rule can begin before a range and still overlap it.
     pub(crate) fn reach_ms(&self) -> i64 {
         match self.length {
             Length::Exact(ms) => ms,

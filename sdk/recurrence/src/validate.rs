@@ -1,4 +1,4 @@
-//! Validation of recurrence lines on input: RFC 5545 to the letter, and bounded.
+//! Validates recurrence lines on input: strictly by RFC 5545, and with limits.
 
 use jiff::tz::TimeZone;
 
@@ -8,9 +8,9 @@ use crate::line::{DateReader, Line};
 use crate::rule::Rule;
 use crate::zones::zone;
 
-/// Lines that one event may have.
+/// The maximum number of lines of an event.
 const MAX_LINES: usize = 100;
-/// Dates that RDATE and EXDATE may list together.
+/// The maximum total number of dates in RDATE and EXDATE lines.
 const MAX_DATES: usize = 2_000;
 
 /// Checks the lines of `Event.recurrence` as a client sends them: at most one RRULE, any RDATE and EXDATE, nothing else; COUNT or
@@ -39,7 +39,7 @@ pub fn validate(lines: &[String], all_day: bool) -> Result<(), Invalid> {
             "RDATE" | "EXDATE" => dates += check_dates(&line, all_day)?,
             "EXRULE" => return Err(Invalid::new(text, "EXRULE is obsolete; use EXDATE")),
             "DTSTART" | "DTEND" | "DURATION" => {
-                return Err(Invalid::new(text, "belongs into start and end, not into recurrence"));
+                return Err(Invalid::new(text, "belongs in start and end, not in recurrence"));
             }
             _ => return Err(Invalid::new(text, "is not RRULE, RDATE or EXDATE")),
         }
@@ -96,7 +96,7 @@ fn check_dates(line: &Line, all_day: bool) -> Result<usize, Invalid> {
             Some(_) => {}
         }
     }
-    // Reads the ends of periods, too.
+    // This also validates the ends of periods.
     Ok(DateReader { series_zone: &TimeZone::UTC, all_day }.read(line)?.len())
 }
 

@@ -1,9 +1,8 @@
-//! The walk along a rule: local seconds in ascending order, from anywhere in the series, at a bounded price.
+//! Walks along a rule: yields local seconds in ascending order, from any point of the series, at a bounded cost.
 //!
-//! ical-rs walks from DTSTART and cannot be stopped inside a step. Here it gets one window of periods at a time: it starts at the
-//! window's first period (the rule was completed before, so every period yields the same candidates wherever the walk begins) and
-//! ends at its last, and every window is paid for before it runs. So year 2090 of a series of 1990 costs no more than 1991, and a
-//! rule that never matches costs no more than the window.
+//! ical-rs walks from DTSTART and cannot be stopped inside a step. So it gets one window of periods at a time, and the budget is charged
+//! for a window before it is walked. Every period yields the same candidates wherever the walk begins, because the rule was completed
+//! before. So the year 2090 of a series from 1990 costs no more than 1991, and a rule that never matches costs no more than the window.
 
 use ical::recur::expand::IcalRecurExpand;
 use ical::recur::{IcalRecurDateTime, IcalRecurFreq, IcalRecurRule};
@@ -14,12 +13,12 @@ use crate::rule::is_sub_daily;
 
 /// 9999-12-31T23:59:59, the last time that RFC 5545 can write.
 const LAST: i64 = 253_402_300_799;
-/// Candidates that one period may have before BYSETPOS: ical-rs holds them all at once.
+/// The maximum number of candidates of a period before BYSETPOS: ical-rs has them all in memory.
 const MAX_PERIOD_CANDIDATES: u64 = 60_000;
-/// Days that are looked at together at most, when few of them pass.
+/// The maximum number of days that are checked in one step.
 const MAX_DAYS_AHEAD: i64 = 512;
 
-/// Steps that a question may still cost: one per day looked at and one per candidate.
+/// The steps that a query may still take: one per checked day and one per candidate.
 #[derive(Debug)]
 pub(crate) struct Budget {
     left: u64,
@@ -46,7 +45,8 @@ impl Budget {
     }
 }
 
-/// Ascending candidates in `[from, to]`, none before the start's period. DTSTART itself only where the rule generates it.
+/// An iterator over the candidates in `[from, to]`, ascending, none before the start's period. Yields DTSTART only if the rule generates
+/// it.
 pub(crate) struct Walk<'r> {
     rule: &'r IcalRecurRule,
     from: i64,
@@ -58,11 +58,11 @@ pub(crate) struct Walk<'r> {
 }
 
 enum CandidateSource {
-    /// Periods of a day or longer: the next period, and how many to take at once.
+    /// Periods of a day or longer: the next period, and the number of periods in the next window.
     Periods { origin: i64, next: i64, take: i64 },
-    /// Shorter periods: the days that pass the day parts, and the rest of the one that is open.
+    /// Shorter periods: the days that match the day parts, and the rest of the current day.
     Days { days: Box<PassingDays>, origin: i64, open: Option<(i64, i64)> },
-    /// BYSETPOS picks a position that no period has.
+    /// BYSETPOS selects a position that no period has.
     Never,
 }
 
@@ -122,7 +122,7 @@ impl<'r> Walk<'r> {
                 }
                 let each =
                     if self.rule.by_set_pos.is_empty() { period_days(self.rule.freq) } else { per_period };
-                // The week of a year takes ical-rs three times as long to find as a date.
+                // Weeks of a year take ical-rs three times as long as dates.
                 let weight = if self.rule.by_week_no.is_empty() { 1 } else { 3 };
                 budget.spend(each * count.unsigned_abs() * weight)?;
                 let end = period_start(self.rule, *origin, *next + count) - 1;
@@ -131,7 +131,7 @@ impl<'r> Walk<'r> {
                 let anchor = period_start(self.rule, *origin, anchor) + week_overlap(self.rule);
                 self.from = self.from.max(first);
                 self.end = end.min(self.to);
-                // ical-rs ends where a period begins after the end, though its first week may begin before.
+                // ical-rs stops at a period that begins after the end, though its first week may begin before.
                 self.window = Some(window(self.rule, anchor, self.end + week_overlap(self.rule)));
                 *next += count;
                 *take = (*take * 2).min(first_take(self.rule.freq) * 16);
@@ -153,7 +153,7 @@ impl<'r> Walk<'r> {
                 if first > day_end {
                     return Ok(true);
                 }
-                // Many periods are taken by the hour: most questions end after a few.
+                // A day with many periods is walked hour by hour, because most queries end after a few.
                 let of_day = periods_of_day(self.rule, step);
                 let end = if of_day > HOUR.unsigned_abs() { day_end.min(first + HOUR - 1) } else { day_end };
                 budget.spend(of_day.min(((end - first) / step + 1).unsigned_abs()))?;
@@ -173,20 +173,20 @@ impl<'r> Walk<'r> {
     }
 }
 
-/// ical-rs on the periods from the one at `anchor` to the local second `end`.
+/// Returns the expansion by ical-rs from the period at `anchor` to the local second `end`.
 fn window(rule: &IcalRecurRule, anchor: i64, end: i64) -> IcalRecurExpand {
     let mut rule = rule.clone();
     rule.until = Some(IcalRecurDateTime::from_seconds(end));
     IcalRecurExpand::new(rule, IcalRecurDateTime::from_seconds(anchor))
 }
 
-/// The midnights of the days in a range that the day parts of a rule with a period below a day let pass.
+/// An iterator over the midnights of the days that match the day parts of a rule whose period is shorter than a day.
 struct PassingDays {
     rule: IcalRecurRule,
-    /// The first midnight that was not looked at.
+    /// The first midnight that has not been checked.
     next: i64,
     to: i64,
-    /// Days to look at next.
+    /// The number of days to check next.
     take: i64,
     seen: Option<IcalRecurExpand>,
 }
@@ -194,7 +194,7 @@ struct PassingDays {
 impl PassingDays {
     fn new(rule: &IcalRecurRule, from: i64, to: i64) -> Self {
         let rule = IcalRecurRule {
-            // Only a period below a day takes BYYEARDAY as a filter.
+            // BYYEARDAY is a filter only for periods shorter than a day.
             freq: IcalRecurFreq::Hourly,
             interval: 24,
             by_hour: Vec::new(),
@@ -223,7 +223,7 @@ impl PassingDays {
     }
 }
 
-/// Whether any period has as many candidates as the smallest position of BYSETPOS.
+/// Whether a period can have as many candidates as the smallest position of BYSETPOS.
 fn can_match(rule: &IcalRecurRule) -> bool {
     let times = match rule.freq {
         IcalRecurFreq::Secondly => 1,
@@ -239,7 +239,7 @@ fn times_of_day(rule: &IcalRecurRule) -> u64 {
     (rule.by_hour.len() * rule.by_minute.len() * rule.by_second.len()) as u64
 }
 
-/// Days that a period has at most, and that ical-rs looks at.
+/// The maximum number of days of a period, all of which ical-rs checks.
 fn period_days(freq: IcalRecurFreq) -> u64 {
     match freq {
         IcalRecurFreq::Weekly => 7,
@@ -249,7 +249,7 @@ fn period_days(freq: IcalRecurFreq) -> u64 {
     }
 }
 
-/// Periods of the first window: few, because most questions end there; later ones double up to 16 times as many.
+/// The number of periods in the first window: few, because most queries end there. Later windows double it, up to 16 times as many.
 fn first_take(freq: IcalRecurFreq) -> i64 {
     match freq {
         IcalRecurFreq::Weekly => 12,
@@ -259,7 +259,7 @@ fn first_take(freq: IcalRecurFreq) -> i64 {
     }
 }
 
-/// How far weeks of a year reach into the one before: the windows are cut there instead of at New Year.
+/// The seconds by which the weeks of a year can reach into the previous one; windows are cut there instead of at New Year.
 fn week_overlap(rule: &IcalRecurRule) -> i64 {
     if rule.by_week_no.is_empty() { 0 } else { 7 * DAY }
 }
@@ -288,7 +288,8 @@ fn period_start(rule: &IcalRecurRule, origin: i64, index: i64) -> i64 {
     start.min(LAST + 1) - week_overlap(rule)
 }
 
-/// The index of the period that a local second at or after the start falls in, or of the one before a gap between periods.
+/// The index of the period that contains a local second at or after the start, or of the period before it if it is in a gap between
+/// periods.
 fn index_at(rule: &IcalRecurRule, origin: i64, at: i64) -> i64 {
     let interval = i64::from(rule.interval);
     let first = period_start(rule, origin, 0) + week_overlap(rule);
@@ -319,7 +320,7 @@ pub(crate) fn step_seconds(rule: &IcalRecurRule) -> i64 {
     unit_seconds(rule.freq) * i64::from(rule.interval)
 }
 
-/// Periods that ical-rs touches on one day at most: those on the lattice, less what the hour and minute parts let it skip.
+/// The maximum number of periods of a day that ical-rs visits: those on the rule's interval, less what the hour and minute parts exclude.
 fn periods_of_day(rule: &IcalRecurRule, step: i64) -> u64 {
     let lattice = (DAY / step + 1).unsigned_abs();
     let or_all = |len: usize, all: u64| if len == 0 { all } else { len as u64 };

@@ -1,13 +1,13 @@
-//! Windows time zone names and the IANA zones that CLDR maps them to (`windowsZones.xml`): Exchange and Outlook write them into TZID, and
-//! Microsoft's API answers with them and takes them.
+//! Windows time zone names and the IANA zones that CLDR maps them to (`windowsZones.xml`). Exchange and Outlook write Windows names into
+//! TZID, and Microsoft Graph returns and accepts them.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// The zones of all territories, by CLDR 48: a line for each Windows name, with the IANA names that it stands for and their older names.
+/// The zones of all territories in CLDR 48: one line per Windows name, with its IANA names and their aliases.
 const TERRITORIES: &str = include_str!("windows_names.txt");
 
-/// Windows names by IANA names in lower case.
+/// The Windows names, by lower-case IANA name.
 static BY_IANA: LazyLock<BTreeMap<String, &'static str>> = LazyLock::new(|| {
     let rows = TERRITORIES.lines().filter_map(|line| line.split_once('='));
     rows.flat_map(|(windows, names)| {
@@ -16,8 +16,7 @@ static BY_IANA: LazyLock<BTreeMap<String, &'static str>> = LazyLock::new(|| {
     .collect()
 });
 
-/// The zones of territory `001`.
-/// Sorted by lower-case name, so that a binary search finds it.
+/// The zones of territory `001`, sorted by lower-case Windows name for the binary search.
 const ZONES: &[(&str, &str)] = &[
     ("Afghanistan Standard Time", "Asia/Kabul"),
     ("Alaskan Standard Time", "America/Anchorage"),
@@ -163,8 +162,7 @@ const ZONES: &[(&str, &str)] = &[
     ("Yukon Standard Time", "America/Whitehorse"),
 ];
 
-/// The IANA zone that a Windows zone name stands for, by the name alone (CLDR's default territory). Letter case does not
-/// matter. None: no such Windows zone.
+/// The IANA zone of a Windows zone in CLDR's default territory, whatever the letter case; none if there is no such Windows zone.
 pub fn iana_from_windows(name: &str) -> Option<&'static str> {
     let wanted = name.trim().to_ascii_lowercase();
     let at =
@@ -172,8 +170,7 @@ pub fn iana_from_windows(name: &str) -> Option<&'static str> {
     Some(ZONES[at].1)
 }
 
-/// The Windows zone that an IANA zone belongs to, in whichever territory it is, also by an older name of the zone. Letter case does not
-/// matter. None: Windows has no such zone.
+/// The Windows zone of an IANA zone or alias in any territory, whatever the letter case; none if Windows has no such zone.
 ///
 /// ```
 /// assert_eq!(recurrence::windows_from_iana("Europe/Vienna"), Some("W. Europe Standard Time"));
@@ -201,7 +198,7 @@ mod tests {
         assert_eq!(iana_from_windows("Europe/Berlin"), None);
     }
 
-    /// The names of both tables are the same, and each zone stands for the Windows zone that it came from.
+    /// Both tables have the same Windows names, and each zone maps back to its Windows zone.
     #[test]
     fn a_windows_zone_comes_back_by_way_of_its_iana_zone() {
         for (windows, iana) in ZONES {

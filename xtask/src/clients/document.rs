@@ -1,4 +1,4 @@
-//! The API's document as the generators of clients read it: its operations with resolved references, `clients.json`, and the document
+//! The API's OpenAPI document as the client generators use it: its operations with resolved references, `clients.json`, and the document
 //! that has only types.
 
 use std::collections::BTreeSet;
@@ -9,13 +9,13 @@ use sha2::{Digest, Sha256};
 
 use crate::clients::names::{camel, pascal};
 
-/// The place of schemas in the document.
+/// The location of schemas in the document.
 const SCHEMAS: &str = "#/components/schemas/";
-/// The HTTP methods of OpenAPI that the API has.
+/// The HTTP methods of the API.
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
-/// Query parameters that are options of every call instead.
+/// Query parameters that the clients offer as options of every call instead.
 const OPTIONS: [&str; 2] = ["fresh", "strict"];
-/// The media type of an answer that is handed on as it is.
+/// The media type of a response that clients return unchanged.
 const BYTES: &str = "application/octet-stream";
 
 /// The document for generators of clients.
@@ -36,17 +36,17 @@ pub struct ClientOperation {
     /// Names of the values in the path, in order.
     pub ids: Vec<String>,
     pub query: Vec<QueryParameter>,
-    /// Names of header parameters that are no option of every call.
+    /// Names of header parameters that are not options of every call.
     pub headers: Vec<String>,
     pub has_idempotency_key: bool,
     pub takes_etag: bool,
     pub body: Option<RequestBody>,
     pub answer: SuccessBody,
-    /// Whether the answer can be bytes.
+    /// Whether the response can be bytes.
     pub is_raw: bool,
 }
 
-/// A query parameter; `name` is that of the wire.
+/// A query parameter; `name` is its name on the wire.
 #[derive(Clone, Debug)]
 pub struct QueryParameter {
     pub name: String,
@@ -62,23 +62,23 @@ pub struct RequestBody {
     pub is_required: bool,
 }
 
-/// The body of a success.
+/// The body of a successful response.
 #[derive(Clone, Debug)]
 pub enum SuccessBody {
     Nothing,
     Json(Value),
     /// A list in pages: the schema of a page, and that of an item.
     Page(Value, Value),
-    /// A page of a change feed, which is followed by its cursor: the schema of a page, and that of a change.
+    /// A page of a change feed, which clients follow by its cursor: the schema of a page, and that of a change.
     Changes(Value, Value),
     /// Server-sent events.
     Events,
-    /// Bytes alone.
+    /// Only bytes.
     Bytes,
 }
 
 impl ApiDocument {
-    /// Reads the output of `switchboard openapi --for-clients`.
+    /// Parses the output of `switchboard openapi --for-clients`.
     pub fn parse(text: &str) -> Result<ApiDocument> {
         let value: Value = serde_json::from_str(text).context("the document of the API is not JSON")?;
         let mut operations = Vec::new();
@@ -92,7 +92,7 @@ impl ApiDocument {
         Ok(ApiDocument { value, operations })
     }
 
-    /// The text of `clients.json`: keys in order, one line for each value.
+    /// Renders `clients.json`: sorted keys, one line per value.
     pub fn text(&self) -> Result<String> {
         Ok(format!("{}\n", serde_json::to_string_pretty(&sorted(&self.value))?))
     }
@@ -102,7 +102,7 @@ impl ApiDocument {
         self.value["info"]["version"].as_str().unwrap_or_default()
     }
 
-    /// A document that has only types: the schemas, one for the query of each operation, and the error codes of all.
+    /// Returns a document that has only types: the schemas, one for the query of each operation, and all error codes.
     pub fn types(&self) -> Value {
         let mut schemas = self.value["components"]["schemas"].as_object().cloned().unwrap_or_default();
         for operation in self.operations.iter().filter(|operation| !operation.query.is_empty()) {
@@ -137,12 +137,12 @@ impl ClientOperation {
         self.words.last().map_or("", String::as_str)
     }
 
-    /// The words of the namespace that it belongs to.
+    /// Returns the words of its namespace.
     pub fn namespace(&self) -> &[String] {
         self.words.split_last().map_or(&[][..], |(_, namespace)| namespace)
     }
 
-    /// The name of the schema with its query parameters.
+    /// Returns the name of the schema of its query parameters.
     pub fn query_type(&self) -> String {
         format!("{}Query", pascal(&self.words))
     }
@@ -152,7 +152,7 @@ impl ClientOperation {
         self.query.iter().any(|parameter| parameter.is_required)
     }
 
-    /// Whether it changes something, and is sent with an idempotency key.
+    /// Whether it changes something, and is therefore sent with an idempotency key.
     pub fn is_write(&self) -> bool {
         self.method != "GET" && !self.path.ends_with("/query")
     }
@@ -181,14 +181,14 @@ impl ClientOperation {
     }
 }
 
-/// The line that begins a generated file: the hash of the `clients.json` that it was made from.
+/// Returns the first line of a generated file: the hash of the `clients.json` that it was generated from.
 pub fn provenance(clients_json: &str) -> String {
     let hash: String =
         Sha256::digest(clients_json.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
     format!("of clients.json sha256:{hash}")
 }
 
-/// The name of the schema that a reference leads to.
+/// Returns the name of the schema that a reference names.
 pub fn referred(schema: &Value) -> Option<&str> {
     schema["$ref"].as_str()?.strip_prefix(SCHEMAS)
 }
@@ -207,7 +207,7 @@ fn read_operation(document: &Value, path: &str, method: &str, operation: &Value)
     let takes_cursor = method == "get" && query.iter().any(|parameter| parameter.name == "cursor");
     let (answer, is_raw) = read_answer(document, &operation["responses"], takes_cursor)?;
     if is_raw {
-        // The method says it: one returns JSON, the other one bytes.
+        // The generated methods differ instead: one returns JSON, the other bytes.
         query.retain(|parameter| parameter.name != "format");
     }
     let has_idempotency_key = headers.iter().any(|name| name == "Idempotency-Key");
@@ -278,13 +278,13 @@ fn read_answer(document: &Value, responses: &Value, takes_cursor: bool) -> Resul
     Ok((answer, is_raw))
 }
 
-/// The value itself, or the one in the document that it refers to.
+/// Returns the value itself, or the one in the document that it refers to.
 fn resolve<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
     let pointer = value["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
     pointer.and_then(|pointer| document.pointer(pointer)).unwrap_or(value)
 }
 
-/// The same value with the keys of all objects in order.
+/// Returns the value with the keys of all objects sorted.
 fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(map) => {

@@ -1,4 +1,4 @@
-//! `cargo xtask demo`: from a clean machine to a running server that has just shown its main job.
+//! `cargo xtask demo`: from a clean machine to a running server that has just demonstrated its main job.
 
 mod mail;
 mod oauth;
@@ -28,10 +28,10 @@ const SCOPES: &str = "email.read,email.write,email.send,connections.read,connect
     contacts.write,tasks.read,tasks.write,scheduling.read,scheduling.write,scheduling.book,usage.read,api_keys.write,webhooks.read,\
     webhooks.write";
 
-/// The steps: setting up the toolchain, building the connectors and the server, starting it, the walk.
+/// Number of steps: toolchain, connectors, server build, server start, walk.
 const STEPS: usize = 5;
-/// The entries of the default data directory that stay from one demo to the next: the compiled connectors, and the master key that
-/// authenticates them. Without them the server compiles the connectors again at each start.
+/// Entries of the default data directory that are kept from one demo to the next: the compiled connectors, and the master key that
+/// authenticates them. Without them every start compiles the connectors again.
 const KEPT: [&str; 2] = ["cache", "master.key"];
 
 #[derive(clap::Args)]
@@ -140,8 +140,8 @@ pub fn run(arguments: &DemoArguments) -> Result<()> {
     stay(server)
 }
 
-/// The folder of the database. The default one is emptied except for `KEPT`, so a lock keeps a second demo out of it. It is not
-/// `target/demo`, which is cargo's folder for the profile `demo`.
+/// Returns the data directory. The default one is emptied except for `KEPT`, and locked against a second demo. It is not `target/demo`,
+/// which is cargo's folder for the profile `demo`.
 fn data_dir(arguments: &DemoArguments) -> Result<(PathBuf, Option<File>)> {
     if let Some(dir) = &arguments.data_dir {
         return Ok((std::path::absolute(dir)?, None));
@@ -157,7 +157,7 @@ fn data_dir(arguments: &DemoArguments) -> Result<(PathBuf, Option<File>)> {
     Ok((data, Some(lock)))
 }
 
-/// Removes everything from the folder `path` except the entries with these names; creates the folder when it is missing.
+/// Removes all entries of the folder `path` except these; creates the folder if it is missing.
 fn empty_except(path: &Path, kept: &[&str]) -> Result<()> {
     fs::create_dir_all(path)?;
     for entry in fs::read_dir(path)? {
@@ -174,7 +174,7 @@ fn empty_except(path: &Path, kept: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Connectors reach public addresses only; a CalDAV server on a private one needs the operator's permission.
+/// Returns the private networks to allow: connectors otherwise reach only public addresses, and a CalDAV server may be on a private one.
 fn egress(server_url: Option<&str>) -> Result<Vec<String>> {
     let Some(url) = server_url else { return Ok(Vec::new()) };
     let rest = url
@@ -189,7 +189,7 @@ fn egress(server_url: Option<&str>) -> Result<Vec<String>> {
     Ok(network(host))
 }
 
-/// Returns the networks of a host that may be private.
+/// Returns the networks of a host that may have a private address.
 fn network(host: &str) -> Vec<String> {
     if host == "localhost" {
         return vec!["127.0.0.0/8".to_owned(), "::1/128".to_owned()];
@@ -208,13 +208,13 @@ fn create_key(server: &Server) -> Result<Value> {
     Ok(key)
 }
 
-/// Lets users of the key's application return to the demo's address after they connected an account by OAuth.
+/// Registers the demo's address as the redirect URI to which users return after OAuth.
 fn register_redirect(server: &Server, key: &Value) -> Result<()> {
     let application = text(key, "applicationId")?;
     let arguments = ["apps", "redirects", application.as_str(), "--add", oauth::REDIRECT, "--json"];
     let line = format!("switchboard {}", arguments.join(" "));
     let mut command = project::command(&server.options.binary.to_string_lossy());
-    // Only the demo's own database, not one of the environment.
+    // Uses only the demo's own database, not one named in the environment.
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("SWITCHBOARD_") {
             command.env_remove(name);
@@ -274,7 +274,7 @@ fn farewell(server: &Server, key: &str, connection: &str) {
     println!("\n  curl -H 'Authorization: Bearer {key}' '{url}/v1/calendars?connection_id={connection}'\n");
 }
 
-/// Waits for Ctrl-C, SIGTERM or the server's own end.
+/// Waits for Ctrl-C, SIGTERM or the end of the server.
 fn stay(mut server: Server) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {

@@ -1,6 +1,6 @@
-//! The main job, request by request: connect, list, create (twice with one Idempotency-Key), change, a stale etag, sync, delete. The
+//! The main job, request by request: connect, list, create (twice with one Idempotency-Key), change, use a stale etag, sync, delete. The
 //! mailbox is in `mail`, OAuth in `oauth`, contacts and tasks in `people`, a webhook in `webhooks`, a booking in `scheduling`. Each
-//! answer is checked, and the first unexpected one ends the walk.
+//! response is checked, and the first unexpected one ends the walk.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -25,7 +25,7 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// A walk over the account that `connect` (the body of `POST /v1/connections`) names.
+    /// Creates a walk over the account in `connect`, the body of `POST /v1/connections`.
     pub fn new(client: Client, connect: Value) -> Walk {
         let none = String::new;
         Walk {
@@ -39,7 +39,7 @@ impl Walk {
         }
     }
 
-    /// Runs the whole walk, and returns the id of the connection, which stays.
+    /// Runs the whole walk, and returns the id of the connection, which is kept.
     pub fn run(mut self) -> Result<String> {
         let own_calendar = self.connect["provider"] != "sandbox";
         self.connect()?;
@@ -100,7 +100,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Chooses the calendar: the sandbox account's own; on a real server a new one, so that no user data is changed.
+    /// Chooses the calendar: the sandbox account's own; on a real server a new one, so that user data stays unchanged.
     fn choose_calendar(&mut self, own: bool) -> Result<()> {
         if own {
             let body = json!({ "connection_id": self.connection, "name": "Switchboard demo" });
@@ -134,7 +134,7 @@ impl Walk {
         list(&answer.expect(&[200])?).map(|_| ())
     }
 
-    /// Creates an event and repeats the request, as a client does that has lost the first answer.
+    /// Creates an event and repeats the request, as a client does that lost the first response.
     fn create_event(&mut self) -> Result<Value> {
         let body = json!({
             "connection_id": self.connection,
@@ -188,7 +188,7 @@ impl Walk {
         Ok(etag)
     }
 
-    /// Starts sync and reads the feed from its beginning until it has caught up; returns the cursor to continue from.
+    /// Starts the sync and reads the feed from its beginning until it is up to date; returns the cursor to continue from.
     fn first_sync(&mut self) -> Result<String> {
         let path = format!("/v1/calendars/{}/sync/start", self.calendar);
         let body = json!({ "connection_id": self.connection });
@@ -242,7 +242,7 @@ impl Walk {
         Ok(())
     }
 
-    /// One page of the calendar's change feed.
+    /// Returns one page of the calendar's change feed.
     fn changes(&mut self, title: &str, cursor: Option<&str>) -> Result<Value> {
         let mut path = format!("/v1/calendars/{}/sync/changes", self.calendar);
         if let Some(cursor) = cursor {
@@ -300,7 +300,7 @@ impl Walk {
     }
 }
 
-/// A body for the screen: without the password.
+/// Renders a body for display, without the password.
 fn hide_password(body: &Value) -> Value {
     let mut body = body.clone();
     if let Some(password) = body.pointer_mut("/credentials/password") {

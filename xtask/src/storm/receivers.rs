@@ -1,5 +1,5 @@
-//! Hostile endpoints of webhooks: how much later notifications reach the healthy ones, and the memory that the server needs. The healthy
-//! ones belong to one application; the hostile ones mostly to another.
+//! Hostile webhook endpoints: how much they delay notifications of the healthy ones, and how much memory the server needs. The healthy ones
+//! belong to one application; most hostile ones to another.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -20,38 +20,38 @@ use crate::project;
 use crate::server::{Options, Server};
 use crate::storm::attackers;
 
-/// The maximum ratio of the p99 delay to that without a hostile endpoint.
+/// Maximum ratio of the p99 delay to that without hostile endpoints.
 const MOST_LATER: f64 = 1.5;
-/// Milliseconds that may be noise of the machine: a limit is never below this, times `MOST_LATER`.
+/// Delays that may be noise of the machine, ms: no limit is below this, times `MOST_LATER`.
 const NOISE_MS: f64 = 20.0;
-/// The maximum resident memory of the server.
+/// Maximum resident memory of the server, MiB.
 const MEMORY_MIB: f64 = 512.0;
-/// The maximum growth of the server's memory over that before the hostile endpoints.
+/// Maximum growth of the server's memory caused by hostile endpoints, MiB.
 const GROWTH_MIB: f64 = 64.0;
-/// Healthy endpoints, each of which gets every event of their application.
+/// Number of healthy endpoints, each of which gets every event of their application.
 const HEALTHY: usize = 99;
-/// Events of each application in a second, and for how many seconds: an attempt at an endpoint that hangs takes 15 s.
+/// Events of each application per second, and the number of seconds: an attempt at a hanging endpoint takes 15 s.
 const PER_SECOND: usize = 3;
 const SECONDS: usize = 40;
 /// Time after the last event from which a notification counts as late.
 const LATE: Duration = Duration::from_secs(20);
-/// Files that this process has open besides connections of hostile endpoints, and connections of each that are allowed for.
+/// Open files of this process besides connections of hostile endpoints, and the limit of connections for each of those.
 const OTHER_FILES: u64 = 1_024;
 const CONNECTIONS: u64 = 8;
-/// The row in which all of them are active at the same time.
+/// The name of the row with all of them active at the same time.
 const TOGETHER: &str = "all of these at once";
-/// The time after which no attempt runs at endpoints whose subscriptions are deleted.
+/// Time after which no attempt runs at endpoints whose subscriptions were deleted.
 const ENDED: Duration = Duration::from_secs(17);
 const SCOPES: &str = "connections.write,calendar.read,calendar.write,webhooks.read,webhooks.write";
 
 /// The behavior of a hostile endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Manner {
-    /// Answers, a byte a second and never to the end.
+    /// Answers one byte per second, without an end.
     Drips,
-    /// Reads everything and sends nothing, in the TLS handshake too.
+    /// Reads everything and sends nothing, not even in the TLS handshake.
     IsSilent,
-    /// Redirects to the metadata service of clouds, which has secrets.
+    /// Redirects to the metadata service of clouds, which exposes secrets.
     Redirects,
     /// Answers 10 GB.
     IsEndless,
@@ -63,7 +63,7 @@ struct Hostile {
     manner: Manner,
     scheme: &'static str,
     count: usize,
-    /// They belong to the application of the healthy ones.
+    /// Whether they belong to the application of the healthy ones.
     is_neighbour: bool,
 }
 
@@ -105,7 +105,7 @@ static ALL: [Hostile; 5] = [
     },
 ];
 
-/// The text of the report, and the count of missed limits.
+/// The text of the report, and the number of exceeded limits.
 #[derive(Default)]
 pub struct Report {
     pub text: String,
@@ -143,7 +143,7 @@ pub fn run(mut options: Options, only: Option<&str>) -> Result<Report> {
     })
 }
 
-/// Raises this process' limit of open files: an endpoint that can accept no connection would do no harm.
+/// Raises this process' limit of open files: an endpoint that cannot accept connections would be harmless.
 fn allow_connections() -> Result<()> {
     let count: usize = ALL.iter().map(|hostile| hostile.count).sum();
     let wanted = OTHER_FILES + CONNECTIONS * u64::try_from(count)?;
@@ -227,7 +227,7 @@ impl Scene {
         let runtime = attackers::runtime()?;
         let (mut there, mut asked) = (Vec::new(), Vec::new());
         for one in hostile {
-            // On all addresses of the loopback interface: for the measured server each endpoint is a separate server.
+            // Listens on all addresses of the loopback interface, so that the measured server sees each endpoint as a separate server.
             let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)))?;
             let port = listener.local_addr()?.port();
             let reached = Arc::<AtomicUsize>::default();
@@ -245,7 +245,7 @@ impl Scene {
             let reached = reached.load(Ordering::Relaxed);
             line.reached += reached;
             if reached < count {
-                // Without their requests nothing was measured.
+                // Without requests to them the measurement is void.
                 line.missed.push("too few requests to hostile endpoints");
             }
         }
@@ -272,7 +272,7 @@ impl Scene {
     }
 }
 
-/// Returns the address of the endpoint with this number, each another one.
+/// Returns the address of the endpoint with this number; all addresses differ.
 fn address(number: usize) -> Result<Ipv4Addr> {
     Ok(Ipv4Addr::new(127, 1, u8::try_from(number / 250)?, u8::try_from(number % 250 + 1)?))
 }
@@ -285,19 +285,19 @@ fn text(value: &Value) -> Result<&str> {
 async fn accept(listener: TcpListener, manner: Manner, reached: Arc<AtomicUsize>) {
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            // Too many files are open now: the connection waits.
+            // Too many files are open now; the connection waits.
             tokio::time::sleep(Duration::from_millis(10)).await;
             continue;
         };
         let reached = reached.clone();
-        // It ends as soon as the server closes the connection.
+        // The task ends as soon as the server closes the connection.
         tokio::spawn(async move { serve(stream, manner, &reached).await });
     }
 }
 
 async fn serve(mut stream: TcpStream, manner: Manner, reached: &AtomicUsize) -> std::io::Result<()> {
     let mut buffer = vec![0; 64 << 10];
-    // Most of the request, or of the TLS handshake; the rest is ignored.
+    // Reads most of the request, or of the TLS handshake, and ignores the rest.
     let mut is_open = stream.read(&mut buffer).await? > 0;
     if is_open {
         reached.fetch_add(1, Ordering::Relaxed);
@@ -340,7 +340,7 @@ struct HealthRow {
     p50_ms: f64,
     p99_ms: f64,
     mib: f64,
-    /// The growth of the resident memory; none: there were no hostile endpoints.
+    /// Growth of the resident memory; none without hostile endpoints.
     growth_mib: Option<f64>,
     missed: Vec<&'static str>,
 }
@@ -350,7 +350,7 @@ impl HealthRow {
         let (p50_ms, p99_ms) = (seen.quantile_ms(0.5), seen.quantile_ms(0.99));
         let late = wanted.saturating_sub(seen.count());
         let mut missed = Vec::new();
-        // NaN never meets a limit.
+        // NaN exceeds every limit.
         if limit_ms.is_some_and(|limit| p99_ms.is_nan() || p99_ms > limit) {
             missed.push("p99");
         }
@@ -364,7 +364,7 @@ impl HealthRow {
         HealthRow { name, count, late, reached: 0, p50_ms, p99_ms, mib, growth_mib: None, missed }
     }
 
-    /// `before_mib`: the server's resident memory before the hostile endpoints were there.
+    /// Records the growth. `before_mib`: the server's resident memory before hostile endpoints were added.
     fn note_growth(&mut self, before_mib: f64) {
         let growth_mib = self.mib - before_mib;
         if growth_mib > GROWTH_MIB {

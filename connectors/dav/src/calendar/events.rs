@@ -19,7 +19,7 @@ use crate::ical::series::{Editor, Update};
 use crate::ical::time::utc_line;
 use crate::ical::write::Writer;
 
-/// Fields that attendees want to know of, beside those that give an event a new SEQUENCE.
+/// The fields whose changes are news for attendees, besides those that increment SEQUENCE.
 const NEWS: [&str; 4] = ["title", "description", "attendees", "conference"];
 
 pub fn get(cx: &Context, args: SourceRef) -> Outcome<Sources> {
@@ -89,7 +89,7 @@ pub fn update(cx: &Context, args: EventWrite) -> Outcome<Mutated> {
                 let old = (id.as_str(), etag.as_deref(), is_quiet);
                 return session.write_split(&collection, old, &new_uid, split.old, &split.new);
             }
-            // Nothing lies before: the change is one of the whole series.
+            // There is no earlier instance: change the whole series.
             (editor.update_main(&args.event, &changed)?, id.clone())
         }
         _ => (editor.update_main(&args.event, &changed)?, id.clone()),
@@ -184,12 +184,12 @@ impl CalendarSession<'_> {
         Editor { reader: &self.reader, original: calendar, now: self.now(), server_tells }
     }
 
-    /// Whether the server shall notify attendees; none where it never does.
+    /// Whether the server shall notify attendees; none if it never does.
     fn server_tells(&self, notify: Notify) -> Option<bool> {
         self.schedules().then_some(notify != Notify::None)
     }
 
-    /// Returns the warning for a change that leads from the first of these texts to the others.
+    /// Returns the warning for a change from the first of these texts to the others.
     fn heed_update(&self, args: &EventWrite, texts: &[&str], is_news: bool) -> Outcome<Option<Warning>> {
         let changed = FieldSet(&args.changed);
         let is_news = is_news || changed.is_significant() || NEWS.iter().any(|field| changed.has(field));
@@ -201,7 +201,7 @@ impl CalendarSession<'_> {
         )
     }
 
-    /// The target as it is now; "conflict" where it is not what the change was based on.
+    /// Reads the current target. Fails with `conflict` if it is not the version that the change is based on.
     fn target(&self, collection: &Url, target: &EventTarget) -> Outcome<(String, String, Option<String>)> {
         let id = source_of(target)?;
         let (text, etag) = self.current(collection, id, target.if_match.as_deref())?;
@@ -228,7 +228,7 @@ impl CalendarSession<'_> {
         (print(&calendar), writer.warnings)
     }
 
-    /// Writes an edited resource, or deletes it where nothing is left.
+    /// Writes an edited resource, or deletes it if nothing is left.
     fn store(
         &self,
         collection: &Url,
@@ -251,8 +251,8 @@ impl CalendarSession<'_> {
         Ok(Mutated { sources: vec![source], item, warnings: edited.warnings, ..Mutated::default() })
     }
 
-    /// Writes both halves of a series: the new one first, so that a crash in between doubles instances rather than losing them,
-    /// and a repeated attempt finds it.
+    /// Writes both parts of a series: the new one first, so that a crash in between duplicates instances instead of losing them, and a
+    /// repeated attempt finds it.
     fn write_split(
         &self,
         collection: &Url,
@@ -268,7 +268,7 @@ impl CalendarSession<'_> {
         let capped = match self.replace(collection, (id, etag), &text, quiet) {
             Ok(capped) => capped,
             Err(failure) => {
-                // Only what this attempt made is taken back.
+                // Undo only what this attempt created.
                 if found.is_none() && matches!(failure.code.as_str(), code::CONFLICT | code::INVALID) {
                     self.delete(&new_id, None, true)?;
                 }
@@ -286,7 +286,7 @@ impl CalendarSession<'_> {
         })
     }
 
-    /// A repeated attempt at a split whose first attempt did everything: both halves as they are.
+    /// The answer to a repeated attempt at a completed split: the current state of both parts.
     fn split_before(&self, collection: &Url, args: &EventWrite) -> Outcome<Option<Mutated>> {
         let (Some(id), Some(_)) = (args.target.source.as_deref(), &self.cx().idempotency_key) else {
             return Ok(None);

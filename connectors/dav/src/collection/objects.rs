@@ -1,4 +1,4 @@
-//! Resources on the server: reading many at once, writing one under a condition.
+//! Reads many resources at once, and writes one under a precondition.
 
 use std::collections::HashMap;
 
@@ -12,15 +12,15 @@ use crate::webdav::multistatus::{Member, Multistatus};
 use crate::webdav::xml::{DAV, escape};
 use crate::webdav::{Name, conditions, qualified, request};
 
-/// Resources in one multiget.
+/// The number of resources in a multiget.
 const BATCH: usize = 200;
-/// Requests in flight at once.
+/// The maximum number of concurrent requests.
 const CONCURRENT: u8 = 2;
 
 /// A resource as the server has it.
 #[derive(Clone, Debug)]
 pub struct Object {
-    /// External id.
+    /// The external id.
     pub id: String,
     pub etag: Option<String>,
     pub data: Data,
@@ -31,21 +31,21 @@ pub enum Data {
     /// The iCalendar or vCard text.
     Text(String),
     Gone,
-    /// It is there, but the server does not hand it out: the status.
+    /// The resource exists, but the server refuses to return it, with this status.
     Refused(u16),
 }
 
-/// On which condition a resource is written (RFC 9110 section 13).
+/// The precondition of a write (RFC 9110 section 13).
 #[derive(Clone, Copy, Debug)]
 pub enum When<'a> {
-    /// There is nothing yet.
+    /// The resource does not exist yet.
     New,
-    /// It is still this version; none where the provider has no versions.
+    /// The resource is still this version; none if the provider has no versions.
     Still(Option<&'a str>),
 }
 
 impl<R: Content> Session<'_, R> {
-    /// Many resources at once, as sources; one that is gone says so.
+    /// Reads many resources as sources. Deleted ones are reported as deleted.
     pub fn many(&self, args: &SourcesGet) -> Outcome<Sources> {
         let collection = self.client.url(&args.collection)?;
         let mut sources = Vec::with_capacity(args.sources.len());
@@ -53,8 +53,8 @@ impl<R: Content> Session<'_, R> {
         Ok(Sources { sources, ..Sources::default() })
     }
 
-    /// Reads these resources of a collection and hands over every one that was asked for, in the same order unless the server cuts its
-    /// answers. A few requests at a time: a call's memory does not hold a whole calendar as text.
+    /// Reads these resources of a collection and passes each to `each`, in the same order unless the server truncates its answers. Only a
+    /// few requests run at a time, because the text of a whole calendar does not fit the memory of a call.
     pub fn multiget(&self, collection: &Url, ids: &[String], each: &mut dyn FnMut(Object)) -> Outcome<()> {
         let body = |ids: &[String]| {
             let hrefs: String = ids.iter().map(|id| format!("<D:href>{}</D:href>", escape(id))).collect();
@@ -67,7 +67,7 @@ impl<R: Content> Session<'_, R> {
             for (asked, response) in batches.into_iter().zip(self.cx().send_many(requests, CONCURRENT)) {
                 let response = response?;
                 if response.truncated || response.status == 507 {
-                    // Large attachments or pictures inside, or more than the server sends: half as many at a time fit.
+                    // The answer is too large, for example with large attachments or pictures: request half as many at a time.
                     let status = if response.truncated { 413 } else { 507 };
                     drop(response);
                     self.halves(collection, asked, status, each)?;
@@ -89,7 +89,7 @@ impl<R: Content> Session<'_, R> {
         Ok(())
     }
 
-    /// The same in two requests; `status` is what becomes of a single resource that is too long.
+    /// Reads the resources in two requests. A single resource that is too long is reported with `status`.
     fn halves(
         &self,
         collection: &Url,
@@ -106,8 +106,7 @@ impl<R: Content> Session<'_, R> {
         self.multiget(collection, second, each)
     }
 
-    /// Passes the answered resources on, and returns those that were cut off: the server reports it with status 507 for the collection
-    /// itself.
+    /// Passes on the resources in the answer, and returns the truncated ones; a server reports truncation as status 507 of the collection.
     fn report_answered(
         &self,
         collection: &Url,
@@ -133,14 +132,14 @@ impl<R: Content> Session<'_, R> {
         left
     }
 
-    /// One resource; gone is a failure "not-found".
+    /// Reads one resource. Fails with `not-found` if it does not exist.
     pub fn object(&self, collection: &Url, id: &str) -> Outcome<(String, Option<String>)> {
         let mut found = None;
         self.multiget(collection, std::slice::from_ref(&id.to_owned()), &mut |object| found = Some(object))?;
         self.text_of(found.unwrap_or_else(|| object(id, None, R::KIND.data)))
     }
 
-    /// Text and etag of a resource; gone is a failure "not-found".
+    /// The text and etag of a resource. Fails with `not-found` if it does not exist.
     pub fn text_of(&self, object: Object) -> Outcome<(String, Option<String>)> {
         match object.data {
             Data::Text(text) => Ok((text, object.etag)),
@@ -169,12 +168,12 @@ impl<R: Content> Session<'_, R> {
         }
     }
 
-    /// A resource's text as a source.
+    /// Parses the text of a resource into a source.
     pub fn read_source(&self, id: &str, text: String, etag: Option<String>) -> Source {
         self.source(Object { id: id.to_owned(), etag, data: Data::Text(text) })
     }
 
-    /// A resource as it is now; "conflict" where it is not the version that the change was based on.
+    /// Reads the current resource. Fails with `conflict` if it is not the version that the change is based on.
     pub fn current(
         &self,
         collection: &Url,
@@ -200,9 +199,9 @@ impl<R: Content> Session<'_, R> {
         Ok(self.client.id(&url))
     }
 
-    /// The source as it is after a write: what was sent where the answer says so (see [`crate::collection::ServiceKind::trusts_etag`]),
-    /// else read back, because servers may change what they store. If reading fails the write has still happened, so the text that was
-    /// sent is returned.
+    /// The source after a write: the written text if the answer confirms it (see [`crate::collection::ServiceKind::trusts_etag`]), else the
+    /// text read back, because servers may change what they store. If reading fails, the write has still happened, so the written text is
+    /// returned.
     pub fn after_write(&self, collection: &Url, id: &str, text: String, response: &http::Response) -> Source {
         let told = response.header("etag").map(str::to_owned);
         let is_strong = told.as_ref().is_some_and(|etag| etag.starts_with('"'));
@@ -213,7 +212,7 @@ impl<R: Content> Session<'_, R> {
         self.read_source(id, text, etag)
     }
 
-    /// Returns the result of a create: none if it was stored now; the source if an earlier attempt had stored it.
+    /// Returns the result of a create: none if this attempt stored the resource, the source if an earlier attempt did.
     pub fn settle_create(
         &self,
         collection: &Url,
@@ -224,7 +223,7 @@ impl<R: Content> Session<'_, R> {
         if response.is_success() {
             return Ok(None);
         }
-        // 412: the name is taken. 403 or 409: the UID is, which is said in one of two ways (RFC 4791 section 5.3.2.1 and RFC 6352
+        // 412: the name is taken. 403 or 409: the UID is taken, which servers report in two ways (RFC 4791 section 5.3.2.1 and RFC 6352
         // section 6.3.2.1, RFC 6638 section 3.2.4.1) or not at all.
         let found = matches!(response.status, 403 | 409 | 412).then(|| self.object(collection, id));
         let nothing_there = matches!(&found, Some(Err(failure)) if failure.code == code::NOT_FOUND);
@@ -248,7 +247,7 @@ impl<R: Content> Session<'_, R> {
         Err(self.write_failure(response))
     }
 
-    /// Writes a resource. `quiet`: no attendee is notified, if the server can suppress that.
+    /// Writes a resource. `quiet`: attendees are not notified, if the server can suppress that.
     pub fn put(&self, id: &str, text: &str, when: When, quiet: bool) -> Outcome<http::Response> {
         let url = self.client.url(id)?;
         let request = http::Request::put(url.as_str()).body(R::KIND.media_type, text);
@@ -271,13 +270,13 @@ impl<R: Content> Session<'_, R> {
         if response.is_success() {
             return Ok(response);
         }
-        // 412: it is another version by now. Where it is not, the content is meant.
+        // 412 means another version. If the version is unchanged, the server refuses the content.
         let is_the_content = response.status == 412
             && self.object(collection, id).is_ok_and(|(_, now)| now.as_deref() == etag);
         Err(if is_the_content { self.not_accepted(&response) } else { self.write_failure(&response) })
     }
 
-    /// Deletes a resource; one that is gone already is deleted, too.
+    /// Deletes a resource. Succeeds if it no longer exists.
     pub fn delete(&self, id: &str, etag: Option<&str>, quiet: bool) -> Outcome<()> {
         let request = http::Request::delete(self.client.url(id)?.as_str()).if_match(etag);
         let response = self.client.write(if quiet { quietly(request) } else { request })?;
@@ -287,7 +286,7 @@ impl<R: Content> Session<'_, R> {
         }
     }
 
-    /// A failure for a conflict that was seen before anything was written.
+    /// The failure for a conflict that was detected before writing.
     pub fn stale(&self) -> Failure {
         Failure::conflict(self.changed_message()).with_detail(json!({ "reason": "etag" }))
     }
@@ -296,15 +295,15 @@ impl<R: Content> Session<'_, R> {
         format!("the {} was changed at the provider", R::KIND.item)
     }
 
-    /// A refusal of the content that says "precondition failed": so Radicale answers for a resource that is too large, and rules with too
-    /// many occurrences.
+    /// The failure for content that the server refuses with "precondition failed", as Radicale does for too large resources and rules with
+    /// too many occurrences.
     fn not_accepted(&self, response: &http::Response) -> Failure {
         let failure = Failure::invalid(format!("the provider does not accept the {}", R::KIND.item));
         Failure { http_status: Some(response.status), ..failure }
     }
 
-    /// Why a write was refused. A failed condition of RFC 4791 section 5.3.2.1 or RFC 6352 section 6.3.2.1 is the content's fault,
-    /// whatever the status.
+    /// The failure for a refused write. A violated precondition of RFC 4791 section 5.3.2.1 or RFC 6352 section 6.3.2.1 means invalid
+    /// content, whatever the status.
     pub fn write_failure(&self, response: &http::Response) -> Failure {
         let failure = self.client.failure(response, "this change");
         let conditions = conditions(response);
@@ -327,13 +326,13 @@ impl<R: Content> Session<'_, R> {
     }
 }
 
-/// The request with the headers that keep servers from notifying people: `Schedule-Reply` is for an attendee's DELETE (RFC 6638 section
-/// 8.1), `Scheduling-Enabled` for every write where the server is Cyrus. Others do not look at them.
+/// Adds the headers that keep servers from notifying people: `Schedule-Reply` for an attendee's DELETE (RFC 6638 section 8.1), and Cyrus's
+/// `Scheduling-Enabled` for every write. Other servers ignore them.
 fn quietly(request: http::Request) -> http::Request {
     request.header("schedule-reply", "F").header("scheduling-enabled", "F")
 }
 
-/// The report that reads these properties and the text of resources.
+/// The body of the report that reads these properties and the text of resources.
 pub fn multiget_body(kind: ServiceKind, names: &[Name], attributes: &str, hrefs: &str) -> String {
     let (report, data) = (qualified(kind.multiget), qualified(kind.data));
     let names: String = names.iter().map(|name| format!("<{}/>", qualified(*name))).collect();
@@ -344,7 +343,7 @@ pub fn multiget_body(kind: ServiceKind, names: &[Name], attributes: &str, hrefs:
 pub fn object(id: &str, member: Option<Member>, (namespace, name): Name) -> Object {
     let id = id.to_owned();
     let Some(mut member) = member else {
-        // Neither there nor gone: the server leaves out a resource that it does not want to show.
+        // The server neither returns the resource nor reports it as deleted: it does not want to show it.
         return Object { id, etag: None, data: Data::Refused(404) };
     };
     let etag = member.text(DAV, "getetag").map(str::to_owned);

@@ -1,9 +1,9 @@
-//! The changes of a collection: sync-collection (RFC 6578), or a scan of etags where a server does not have it.
+//! The changes of a collection: by sync-collection (RFC 6578), or by a comparison of etags if the server does not support it.
 //!
-//! The connector keeps nothing between calls. Where the host asks for names first, a round that does not fit a page is answered with the
-//! names of all of it, which the host keeps and reads in batches: the server lists it once. Else a long answer of the server is requested
-//! again for every page: the pages of one round are cut from the list sorted by id. Either way the round ends with the token of its
-//! *first* answer. A change in between is then reported again by the next round, and nothing is lost.
+//! The connector keeps nothing between calls. If the host sets `namesFirst`, a round that does not fit a page is answered with all its
+//! names, which the host stores and reads in batches, so the server lists them only once. Otherwise the server's answer is requested again
+//! for every page, and pages are cut from the list sorted by id. Either way the round ends with the token of its *first* answer, so changes
+//! in between are reported again by the next round and none is lost.
 
 use connector_sdk::{Answer, Failure, Outcome, code, http};
 use model::wire::{ChangesRequest, Source, SourceName, Sources};
@@ -17,45 +17,45 @@ use crate::webdav::multistatus::{Member, Multistatus};
 use crate::webdav::xml::{CALENDARSERVER, DAV};
 use crate::webdav::{conditions, prop, request, text_element};
 
-/// Sources in an answer where the host has no wish.
+/// The default number of sources in an answer.
 const PAGE: usize = 200;
-/// Most that one answer holds: what fits the memory of a call.
+/// The maximum number of sources in an answer, which fit the memory of a call.
 const MAX_PAGE: usize = 1_000;
-/// Names that are requested of a server at once; one that supports it returns the others under the token of its answer. Well below what
-/// fits the memory of a call.
+/// The maximum number of names requested from a server at once, well below what fits the memory of a call. A server that supports limits
+/// returns the others under the token of its answer.
 const MAX_NAMES: usize = 20_000;
 
-/// Bytes of the names in one answer: well below what the host takes of a call, 8 MiB.
+/// The maximum bytes of names in an answer, well below the host's limit of 8 MiB per call.
 const NAMES_BYTES: usize = 4 << 20;
-/// Bytes of a name beside its id and its etag.
+/// The bytes of a name in addition to its id and etag.
 const NAME_BYTES: usize = 64;
 
-/// The position to continue at.
+/// The position at which to continue.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 struct Cursor {
-    /// Etags are scanned: the server has no sync-collection.
+    /// Whether etags are compared, because the server has no sync-collection.
     #[serde(rename = "s", skip_serializing_if = "std::ops::Not::not")]
     scan: bool,
-    /// The state that this round starts from: a sync-token, or a scan's digest. None: from nothing.
+    /// The state at the start of this round: a sync-token or a digest of etags; none for an initial sync.
     #[serde(rename = "f", skip_serializing_if = "Option::is_none")]
     from: Option<String>,
-    /// The state that this round leads to.
+    /// The state at the end of this round.
     #[serde(rename = "t", skip_serializing_if = "Option::is_none")]
     to: Option<String>,
-    /// The last id of this round that was answered.
+    /// The last id of this round that was reported.
     #[serde(rename = "a", skip_serializing_if = "Option::is_none")]
     after: Option<String>,
-    /// This round, and the truncated ones before it, list all resources.
+    /// Whether this round, with truncated ones before it, lists all resources.
     #[serde(rename = "e", skip_serializing_if = "std::ops::Not::not")]
     enumeration: bool,
-    /// The server cut this round short: there is more behind `to`.
+    /// Whether the server truncated this round, so that more follows after `to`.
     #[serde(rename = "c", skip_serializing_if = "std::ops::Not::not")]
     truncated: bool,
-    /// All of the round was named: there is nothing to ask the server for before the next one.
+    /// Whether all names of the round were reported, so that the server need not be asked before the next one.
     #[serde(rename = "n", skip_serializing_if = "std::ops::Not::not")]
     named: bool,
-    /// Changes that the server is asked for at once in this round, since it has shown that more are too many; 0: as many as are wanted.
+    /// The limit of changes per request in this round, after the server refused more; 0 for none.
     #[serde(rename = "l", skip_serializing_if = "is_zero")]
     most: usize,
 }
@@ -64,7 +64,7 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-/// One thing that a round says: here (with its etag) or gone.
+/// A change of a resource: it exists, with its etag, or it was deleted.
 struct Change {
     id: String,
     etag: Option<String>,
@@ -87,12 +87,12 @@ impl Cursor {
 struct Wish {
     limit: usize,
     names_only: bool,
-    /// Names of all that does not fit a page.
+    /// Whether to report only names if a round does not fit a page.
     names_first: bool,
 }
 
 impl Wish {
-    /// Changes that the server is asked for at once.
+    /// The number of changes to request from the server at once.
     fn listed(self, cursor: &Cursor) -> usize {
         let wanted = if self.names_first { MAX_NAMES } else { self.limit };
         if cursor.most == 0 { wanted } else { wanted.min(cursor.most) }
@@ -135,7 +135,8 @@ impl<R: Content> Session<'_, R> {
         }
     }
 
-    /// sync-collection from a token, and how many changes the server was asked for in the end; none where it does not have the report.
+    /// Runs sync-collection from a token. Returns the answer and the final limit of changes; none if the server does not support the
+    /// report.
     fn report(
         &self,
         collection: &Url,
@@ -151,7 +152,7 @@ impl<R: Content> Session<'_, R> {
                 "<D:sync-collection>{token}<D:sync-level>1</D:sync-level>{limit}{names}</D:sync-collection>"
             )
         };
-        // RFC 6578 section 3.2: depth 0, the sync-level says how deep.
+        // RFC 6578 section 3.2: depth 0; the sync-level determines the depth.
         let ask = |limit| self.cx().send(request("REPORT", collection, "0", &body(limit)));
         let mut response = ask(Some(limit))?;
         if is_over_the_limit(&response) {
@@ -159,15 +160,15 @@ impl<R: Content> Session<'_, R> {
             response = ask(None)?;
         }
         while limit > PAGE && (response.truncated || is_over_the_limit(&response)) {
-            // More than it sends, or than is read, at once: fewer of them, down to what any server sends.
+            // Too many changes for the server or for this call: request fewer, down to `PAGE`.
             limit = (limit / 4).max(PAGE);
             drop(response);
             response = ask(Some(limit))?;
         }
         match (response.status, token) {
             (207, _) => Ok(Some((Multistatus::read(&response, "asking what changed")?, limit))),
-            // Section 3.2 names 403 with valid-sync-token; servers also say it in other ways. If it was something else, the new
-            // start will show it.
+            // Section 3.2 requires 403 with valid-sync-token, but servers also answer otherwise. If the cause was another one, the new sync
+            // will show it.
             (400 | 403 | 409 | 410 | 412, Some(_)) => Err(Failure::new(
                 code::CURSOR_EXPIRED,
                 "the provider no longer knows the state that the cursor names",
@@ -198,7 +199,7 @@ impl<R: Content> Session<'_, R> {
                 continue;
             }
             let gone = matches!(member.status, Some(404 | 410));
-            // Collections inside this one are none of its items; a first enumeration needs no deletions.
+            // Nested collections are not items, and an initial sync needs no deletions.
             let useless = gone && cursor.enumeration && cursor.from.is_none();
             if id.ends_with('/') || useless {
                 continue;
@@ -215,7 +216,7 @@ impl<R: Content> Session<'_, R> {
         self.page(collection, wish, cursor, changes)
     }
 
-    /// Everything, by PROPFIND, unless the collection is as it was.
+    /// Compares the etags of all resources, read by PROPFIND, unless the collection is unchanged.
     fn scan(&self, collection: &Url, wish: Wish, cursor: Cursor) -> Outcome<Answer<Sources>> {
         let names = [(DAV, "getetag"), (DAV, "resourcetype"), (CALENDARSERVER, "getctag")];
         let listed =
@@ -248,7 +249,7 @@ impl<R: Content> Session<'_, R> {
         self.page(collection, wish, cursor, changes)
     }
 
-    /// The next `limit` changes of a round, read, and where to go on.
+    /// Reads the next `limit` changes of a round, and returns the position to continue at.
     fn page(
         &self,
         collection: &Url,
@@ -295,7 +296,7 @@ impl<R: Content> Session<'_, R> {
     }
 }
 
-/// How many of the first changes are named in one answer; one at the least.
+/// The number of changes whose names fit one answer, at least one.
 fn fitting(changes: &[Change]) -> usize {
     let mut bytes = 0;
     let fits = |change: &&Change| {
@@ -306,8 +307,8 @@ fn fitting(changes: &[Change]) -> usize {
     changes.iter().take_while(fits).count().max(1)
 }
 
-/// The round as names, or as many of them as an answer holds: the others are listed when these were read, and so is what the server
-/// has cut off.
+/// Reports the names of the round, as many as fit an answer. The others, and those that the server truncated, are listed once these were
+/// read.
 fn all_named(cursor: Cursor, mut changes: Vec<Change>) -> Answer<Sources> {
     let fitting = fitting(&changes);
     let last = changes.get(fitting - 1).map(|change| change.id.clone()).filter(|_| fitting < changes.len());
@@ -331,7 +332,7 @@ fn answer(body: Sources, (next, more): (Cursor, bool)) -> Answer<Sources> {
     Answer { body, cursor: Some(print(&next)), more }
 }
 
-/// The server sends fewer changes than requested (RFC 6578 section 3.6).
+/// Whether the server refuses to send as many changes as requested (RFC 6578 section 3.6).
 fn is_over_the_limit(response: &http::Response) -> bool {
     let limited = |c: &String| c == "number-of-matches-within-limits";
     response.status == 507 || response.status >= 400 && conditions(response).iter().any(limited)
@@ -352,7 +353,7 @@ fn is_resource(member: &Member) -> bool {
         && !matches!(member.status, Some(404 | 410))
 }
 
-/// The state of a collection without a ctag.
+/// A digest of the etags, as the state of a collection without a ctag.
 fn digest(found: &[(String, String)]) -> String {
     let mut hash = Sha256::new();
     for (id, etag) in found {

@@ -1,4 +1,4 @@
-//! ORGANIZER and ATTENDEE.
+//! Reads and writes ORGANIZER and ATTENDEE.
 
 use ical::tree::cst::{IcalCst, IcalItem};
 use ical::tree::line::IcalLine;
@@ -7,15 +7,16 @@ use model::calendar::{Attendee, AttendeeKind, AttendeeRole, Person, ResponseStat
 use crate::ical::lines::{line, lines, param, raw_line, set_line, set_param};
 use crate::text::without_prefix;
 
-/// The parameter of ATTENDEE with the comment of a person's answer.
+/// The parameter of ATTENDEE with the comment of an attendee's reply.
 const COMMENT: &str = "X-RESPONSE-COMMENT";
 
-/// The account's addresses, as calendar user addresses are written, lower case.
+/// The account's calendar user addresses in lower case.
 #[derive(Clone, Debug, Default)]
 pub struct Selves(Vec<String>);
 
 impl Selves {
-    /// Mail addresses and calendar user addresses (RFC 6638 section 2.4.1), in any case, with or without `mailto:`.
+    /// Creates the list from email addresses and calendar user addresses (RFC 6638 section 2.4.1), in any letter case, with or without
+    /// `mailto:`.
     pub fn new<'a>(addresses: impl IntoIterator<Item = &'a str>) -> Self {
         let mut all: Vec<String> =
             addresses.into_iter().map(normal).filter(|address| !address.is_empty()).collect();
@@ -28,7 +29,7 @@ impl Selves {
         self.0.binary_search(&normal(address)).is_ok()
     }
 
-    /// The address under which the account organizes: its first mail address.
+    /// The address that the account uses as organizer: its first email address.
     pub fn mail(&self) -> Option<&str> {
         self.0
             .iter()
@@ -42,7 +43,7 @@ fn normal(address: &str) -> String {
     without_prefix(address, "mailto:").unwrap_or(address).to_lowercase()
 }
 
-/// The mail address of an ATTENDEE or ORGANIZER: the value, or EMAIL where the value is no mail address (RFC 7986).
+/// The email address of an ATTENDEE or ORGANIZER: the value, or the parameter EMAIL if the value is not an email address (RFC 7986).
 pub fn email(line: &IcalLine) -> String {
     let value = line.raw_value_str();
     let value = value.trim();
@@ -91,7 +92,7 @@ fn response(line: &IcalLine) -> ResponseStatus {
         "ACCEPTED" => ResponseStatus::Accepted,
         "DECLINED" => ResponseStatus::Declined,
         "TENTATIVE" => ResponseStatus::Tentative,
-        // DELEGATED and unknown values: this person has not answered.
+        // DELEGATED and unknown values count as no reply.
         _ => ResponseStatus::NeedsAction,
     }
 }
@@ -141,12 +142,12 @@ fn kind_word(kind: AttendeeKind) -> &'static str {
     }
 }
 
-/// Returns the comment that the account sent with its last answer.
+/// Returns the comment that the account sent with its last reply.
 pub fn own_comment(event: &IcalCst, selves: &Selves) -> Option<String> {
     lines(event, "ATTENDEE").filter(|line| is_self(line, selves)).find_map(|line| param(line, COMMENT))
 }
 
-/// Sets the answer of the attendee who is the account, and its comment; returns false if the account is not invited.
+/// Sets the account's reply as attendee, and its comment. Returns false if the account is not invited.
 pub fn respond(
     event: &mut IcalCst,
     selves: &Selves,
@@ -166,7 +167,7 @@ pub fn respond(
     found
 }
 
-/// Removes the comment of the account's last answer; the answer stays. False where there was none.
+/// Removes the comment of the account's last reply, and keeps the reply. Returns false if there was none.
 pub fn forget_own_comment(event: &mut IcalCst, selves: &Selves) -> bool {
     let mut found = false;
     for line in attendees_mut(event).filter(|line| is_self(line, selves)) {
@@ -176,12 +177,12 @@ pub fn forget_own_comment(event: &mut IcalCst, selves: &Selves) -> bool {
     found
 }
 
-/// Whether the account organizes the event; an event without ORGANIZER is everybody's own.
+/// Whether the account organizes the event; true for an event without ORGANIZER.
 pub fn organizes(event: &IcalCst, selves: &Selves) -> bool {
     line(event, "ORGANIZER").is_none_or(|line| is_self(line, selves))
 }
 
-/// Sets the attendees: known ones keep their line except for what differs; others are added or removed.
+/// Sets the attendees. Lines of existing attendees are changed only where they differ; others are added or removed.
 pub fn set_attendees(event: &mut IcalCst, wanted: &[Attendee]) {
     let mut missing: Vec<&Attendee> =
         wanted.iter().filter(|attendee| !attendee.email.trim().is_empty()).collect();
@@ -190,7 +191,7 @@ pub fn set_attendees(event: &mut IcalCst, wanted: &[Attendee]) {
         if !line.name.get().eq_ignore_ascii_case("ATTENDEE") {
             return true;
         }
-        // Addresses that are no email addresses are returned as written.
+        // Addresses that are not email addresses are returned as written.
         let address = normal(&email(line));
         let Some(at) = missing.iter().position(|attendee| normal(&attendee.email) == address) else {
             return false;
@@ -224,7 +225,7 @@ fn align(line: &mut IcalLine, attendee: &Attendee) {
     set_name(line, attendee.name.as_deref());
 }
 
-/// Gives a person this name; none leaves the one that is there.
+/// Sets a person's name (CN); none keeps the current one.
 fn set_name(line: &mut IcalLine, name: Option<&str>) {
     let name = non_blank(name);
     if name.is_some() && param(line, "CN").as_deref() != name {
@@ -232,13 +233,12 @@ fn set_name(line: &mut IcalLine, name: Option<&str>) {
     }
 }
 
-/// A name that says something: an empty parameter is read as broken by some.
+/// A name that is not blank, because some programs treat an empty parameter as an error.
 fn non_blank(name: Option<&str>) -> Option<&str> {
     name.filter(|name| !name.trim().is_empty())
 }
 
-/// Names the organizer; scheduling needs one as soon as there are attendees (RFC 5545 section 3.8.4.3). One who is it already keeps the
-/// line and what is in it.
+/// Sets the organizer, which an event with attendees requires (RFC 5545 section 3.8.4.3). If the organizer is unchanged, the line is kept.
 pub fn set_organizer(event: &mut IcalCst, address: &str, name: Option<&str>) {
     let known = event.items.iter_mut().find_map(|item| match item {
         IcalItem::Prop(line) if line.name.get().eq_ignore_ascii_case("ORGANIZER") => Some(line),
@@ -253,14 +253,14 @@ pub fn set_organizer(event: &mut IcalCst, address: &str, name: Option<&str>) {
     set_line(event, line);
 }
 
-/// The people whom the server notifies of changes, as an event has it (RFC 6638 section 7.1).
+/// The people whom the server notifies of changes to an event (RFC 6638 section 7.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NotifiedParties {
-    /// The account organizes, and the server notifies attendees.
+    /// Whether the account organizes, and the server notifies attendees.
     pub attendees: bool,
-    /// The account is invited, and the server notifies the organizer.
+    /// Whether the account is invited, and the server notifies the organizer.
     pub organizer: bool,
-    /// The account organizes, and there are others.
+    /// Whether the account organizes, and there are other attendees.
     pub guests: bool,
 }
 
@@ -280,7 +280,7 @@ impl NotifiedParties {
     }
 }
 
-/// Whether the server schedules this person, which is the default; with an unknown SCHEDULE-AGENT it does not.
+/// Whether the server schedules this person, which is the default. False for an unknown SCHEDULE-AGENT.
 fn is_servers(line: &IcalLine) -> bool {
     matches!(word(line, "SCHEDULE-AGENT").as_str(), "" | "SERVER")
 }
@@ -298,7 +298,7 @@ fn address(line: &IcalLine) -> String {
     normal(&email(line))
 }
 
-/// Has the server notify all attendees: only marks of the client are touched.
+/// Makes the server notify all attendees. Only changes lines that a client has marked.
 pub fn schedule_by_server(event: &mut IcalCst) {
     for line in attendees_mut(event) {
         if word(line, "SCHEDULE-AGENT") == "CLIENT" {
@@ -307,8 +307,8 @@ pub fn schedule_by_server(event: &mut IcalCst) {
     }
 }
 
-/// Has the server notify none of the attendees that it does not know yet. Those of `known` stay in its hands: taking them out sends
-/// them a cancellation (RFC 6638 section 3.2.1.2). `known` is in order.
+/// Keeps the server from notifying new attendees. Those in `known` (sorted) stay scheduled by the server, because removing them would send
+/// them a cancellation (RFC 6638 section 3.2.1.2).
 pub fn schedule_new_by_client(event: &mut IcalCst, known: &[String]) {
     for line in attendees_mut(event) {
         if is_servers(line) && known.binary_search(&address(line)).is_err() {

@@ -23,11 +23,11 @@ use crate::ical::zones::{Definitions, Zone, ZoneCache};
 use crate::ical::{alarms, colors, conference, extra, ignored, zone_warnings};
 use crate::text::without_prefix;
 
-/// The context of reading beside the text. One for a whole call: the zones that it found are kept.
+/// The context of parsing. One is used for a whole call, because it caches zones.
 pub struct Reader {
     pub selves: Selves,
     pub zones: ZoneCache,
-    /// The calendar's zone: of floating times and of all-day events.
+    /// The calendar's zone, for floating times and all-day events.
     pub home: Rc<Zone>,
 }
 
@@ -51,7 +51,7 @@ impl Reader {
         let selection = self.select(&calendar, &clock);
         let reference = selection.reference.as_ref();
         let mut items = Vec::with_capacity(all.len());
-        // The series first: it is what the others belong to.
+        // The series comes first, because its exceptions refer to it.
         if let Some(event) = selection.main.and_then(|at| all.get(at)) {
             items.push(self.item(external_id, event, (None, false), &clock).map_err(unreadable)?);
         }
@@ -77,12 +77,12 @@ impl Reader {
         Ok(items)
     }
 
-    /// Selects the VEVENTs that count.
+    /// Selects the current VEVENTs.
     pub fn select(&self, calendar: &IcalCst, clock: &Clock) -> Selection {
         Selection::from_calendar(calendar, EVENT, clock, &|event| times(event, clock).is_ok())
     }
 
-    /// A VEVENT as an item. `reference` is the form of an exception's recurrence id.
+    /// Converts a VEVENT to an item. `reference` is the form of an exception's recurrence id.
     fn item(
         &self,
         external_id: &str,
@@ -91,7 +91,7 @@ impl Reader {
         clock: &Clock,
     ) -> Result<Item, String> {
         let mut body = self.event(event, reference, clock)?;
-        // Without their series the later ones are unknown.
+        // Without the series, the later instances are unknown.
         body.applies_to_following &= has_series;
         let own_id = match &body.recurrence_id {
             Some(id) => instance_id(external_id, id),
@@ -111,7 +111,7 @@ impl Reader {
         Clock { calendar, zones: &self.zones, defined, home: self.home.clone() }
     }
 
-    /// One VEVENT. Of an exception `series` is the start of its series, or what stands for it: see [`Selection::reference`].
+    /// Converts a VEVENT. For an exception, `series` is the start of its series or a substitute, see [`Selection::reference`].
     pub fn event(&self, event: &IcalCst, series: Option<&Moment>, clock: &Clock) -> Result<Event, String> {
         let times = times(event, clock)?;
         let exception = line(event, "RECURRENCE-ID");
@@ -173,7 +173,7 @@ pub fn instance_id(external_id: &str, recurrence_id: &str) -> String {
     format!("{external_id}#{recurrence_id}")
 }
 
-/// When an event is.
+/// The times of an event.
 struct EventTimes {
     start: Instant,
     end: Instant,
@@ -182,7 +182,7 @@ struct EventTimes {
     /// The rules of a zone without an IANA name.
     rules: Option<Rc<TimeZoneRules>>,
     days: Option<(Date, Date)>,
-    /// A DURATION of whole days and more: it holds by the clock.
+    /// A DURATION with days, which are calendar days.
     length: Option<String>,
 }
 
@@ -261,7 +261,7 @@ fn all_day(
     })
 }
 
-/// TRANSP is the standard's word; Outlook's says more where it does not contradict it.
+/// TRANSP is the standard property; Outlook's is more detailed, and used unless it contradicts TRANSP.
 fn show_as(event: &IcalCst) -> ShowAs {
     let transparency = keyword(event, "TRANSP");
     let outlook = keyword(event, "X-MICROSOFT-CDO-BUSYSTATUS");

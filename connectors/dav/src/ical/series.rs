@@ -1,4 +1,4 @@
-//! Edits of a resource: the series, one instance of it, or everything from one instance on. Text in, text out.
+//! Edits the iCalendar text of a resource: the series, one instance, or an instance and all later ones.
 
 use connector_sdk::{Failure, Outcome};
 use ical::tree::cst::{IcalCst, IcalItem};
@@ -23,7 +23,7 @@ use crate::ical::write::Writer;
 /// A resource after an edit.
 #[derive(Debug, Default)]
 pub struct Update {
-    /// The text to store; none: the resource has nothing left and is to be deleted.
+    /// The text to store; none if nothing is left and the resource is to be deleted.
     pub text: Option<String>,
     pub warnings: Vec<Warning>,
 }
@@ -31,18 +31,18 @@ pub struct Update {
 /// A series cut in two.
 #[derive(Debug)]
 pub struct Split {
-    /// The rest of the old resource.
+    /// The old resource, ended before the cut.
     pub old: Update,
     /// The new resource.
     pub new: String,
 }
 
-/// One edit of one resource.
+/// An edit of one resource.
 pub struct Editor<'c> {
     pub reader: &'c Reader,
     pub original: &'c IcalCst<'c>,
     pub now: Instant,
-    /// Whether the server shall notify people; none where that cannot be set.
+    /// Whether the server shall notify attendees; none if that cannot be set.
     pub server_tells: Option<bool>,
 }
 
@@ -64,7 +64,7 @@ impl Editor<'_> {
         Writer::new(self.reader, self.original, self.now)
     }
 
-    /// Selects the resource's VEVENTs that count now.
+    /// Selects the current VEVENTs of the resource.
     pub fn select(&self, calendar: &IcalCst) -> Selection {
         self.reader.select(calendar, &self.reader.clock(self.original))
     }
@@ -76,8 +76,8 @@ impl Editor<'_> {
             .ok_or_else(|| Failure::invalid("the provider has only single instances of this series"))
     }
 
-    /// The index of the single event or the series, which is going to be changed. Copies of it go: the change would make one of
-    /// them the newest, or not, as their clocks stand.
+    /// The index of the single event or the series, for a change. Removes copies of it: after the change it would depend on clocks which of
+    /// them is the newest.
     fn claim_main(&self, calendar: &mut IcalCst) -> Outcome<usize> {
         let Selection { main, superseded, .. } = self.select(calendar);
         let main = main.ok_or_else(|| {
@@ -94,12 +94,12 @@ impl Editor<'_> {
             .map_err(|reason| Failure::invalid(format!("the event cannot be read: {reason}")))
     }
 
-    /// Its rules.
+    /// The parsed rules of the series.
     pub fn series(&self, calendar: &IcalCst) -> Outcome<Series> {
         Series::parse(&self.main_event(calendar)?).map_err(|error| Failure::invalid(error.to_string()))
     }
 
-    /// Returns the `recurrenceId` of each of the resource's VEVENTs; none: not a changed instance of this series.
+    /// Returns a function from a VEVENT of the resource to its `recurrenceId`; none if it is not a changed instance of this series.
     pub fn exceptions(&self, uid: Option<&str>) -> impl Fn(&IcalCst) -> Option<String> {
         let clock = self.reader.clock(self.original);
         let reference = self.select(self.original).reference;
@@ -109,7 +109,7 @@ impl Editor<'_> {
         }
     }
 
-    /// SCHEDULE-AGENT of the attendees, where the account organizes and a client set it.
+    /// Sets SCHEDULE-AGENT of the attendees, if the account is the organizer.
     fn mark_scheduling(&self, component: &mut IcalCst) {
         let known = if self.server_tells == Some(false) {
             people::scheduled_addresses(events(self.original))
@@ -119,7 +119,7 @@ impl Editor<'_> {
         self.mark_new(component, &known);
     }
 
-    /// The same where the server schedules only these people yet.
+    /// Sets SCHEDULE-AGENT of new attendees; the server already schedules the `known` ones.
     fn mark_new(&self, component: &mut IcalCst, known: &[String]) {
         match self.server_tells.filter(|_| organizes(component, &self.reader.selves)) {
             Some(true) => people::schedule_by_server(component),
@@ -128,15 +128,15 @@ impl Editor<'_> {
         }
     }
 
-    /// The resource with the zones that it needs.
+    /// Adds the time zones that the resource needs, and returns the update.
     pub fn finish(&self, mut calendar: IcalCst, writer: Writer) -> Update {
         define_zones(&mut calendar, &writer.zones);
         let text = (!events(&calendar).is_empty()).then(|| print(&calendar));
         Update { text, warnings: writer.warnings }
     }
 
-    /// Changes the single event or the whole series. Excluded, added and changed instances come along;
-    /// those that it has no place for go, with a warning.
+    /// Changes the single event or the whole series. Excluded, added and changed instances are carried over; those that the new series does
+    /// not have are dropped with a warning.
     pub fn update_main(&self, event: &Event, changed: &FieldSet) -> Outcome<Update> {
         let mut calendar = self.original.clone();
         let mut writer = self.writer();
@@ -148,7 +148,7 @@ impl Editor<'_> {
         touch(component, self.now, changed.is_significant() && organizes(component, &self.reader.selves));
         let uid = resource::uid(&calendar, EVENT);
         if self.server_tells == Some(true) {
-            // Attendees of the series who are not invited to one instance get a cancellation of it.
+            // Attendees of the series who are not invited to one of its instances get a cancellation for that instance.
             let own = events_mut(&mut calendar).filter(|event| belongs(event, uid.as_deref()));
             own.for_each(|event| self.mark_scheduling(event));
         }
@@ -172,7 +172,7 @@ impl Editor<'_> {
             return Ok(());
         }
         let body = self.main_event(calendar)?;
-        // With an unreadable rule it is unknown which instances are gone.
+        // If the rule cannot be parsed, it is unknown which instances no longer exist.
         let Ok(series) = Series::parse(&body) else { return Ok(()) };
         let id_of = self.exceptions(uid);
         let mut gone = Vec::new();
@@ -192,7 +192,7 @@ impl Editor<'_> {
         Ok(())
     }
 
-    /// Changes one instance: its VEVENT, which is made from the series where there is none yet.
+    /// Changes one instance: its VEVENT, which is created from the series if there is none.
     pub fn update_instance(&self, recurrence_id: &str, event: &Event, changed: &FieldSet) -> Outcome<Update> {
         let mut calendar = self.original.clone();
         let mut writer = self.writer();
@@ -207,15 +207,15 @@ impl Editor<'_> {
         Ok(self.finish(calendar, writer))
     }
 
-    /// The index among the VEVENTs of the one that overrides this instance, which is going to be changed: alone, because copies of it
-    /// go, and for this instance alone, because a change of one does not change the later ones.
+    /// The index of the VEVENT that overrides this instance, for a change. Removes copies of it, and limits it to this instance, so that
+    /// later ones do not change.
     pub fn ensure_exception(&self, calendar: &mut IcalCst, recurrence_id: &str) -> Outcome<usize> {
         let selection = self.select(calendar);
         if let Some(found) = selection.exception(recurrence_id) {
             match found.at {
                 Some(at) if found.is_ranged => return self.begin_later(calendar, (at, found), recurrence_id),
                 Some(at) => return Ok(keep_one(calendar, EVENT, at, &found.superseded)),
-                // The change is the first that can be read.
+                // None of the existing copies can be parsed: the change replaces them.
                 None => remove_at(calendar, EVENT, &found.superseded),
             }
         }
@@ -237,7 +237,7 @@ impl Editor<'_> {
         Ok(last)
     }
 
-    /// Removes one instance: its components go, the series gets an EXDATE.
+    /// Deletes one instance: removes its components, and adds an EXDATE to the series.
     pub fn delete_instance(&self, recurrence_id: &str) -> Outcome<Update> {
         let mut calendar = self.original.clone();
         let mut writer = self.writer();
@@ -279,7 +279,7 @@ impl Editor<'_> {
         if occurs {
             let at = self.claim_main(&mut calendar)?;
             let component = events_mut(&mut calendar).nth(at).ok_or_else(|| no_instance(recurrence_id))?;
-            // As DTSTART is written at that instance: the zone keeps the name that the other client gave it.
+            // Written like the DTSTART of that instance, so that the zone keeps the name that the other client gave it.
             let copy = self.instance_of(component, recurrence_id)?;
             if let Some(start) = line(&copy, "DTSTART") {
                 component.push_line(like(start, "EXDATE", start.raw_value_str().trim()));
@@ -290,13 +290,13 @@ impl Editor<'_> {
         Ok(self.finish(calendar, writer))
     }
 
-    /// A series without a single instance is nothing.
+    /// Deletes the resource if the series has no instances left.
     fn drop_if_empty(&self, calendar: &mut IcalCst) -> Outcome<()> {
         let uid = resource::uid(calendar, EVENT);
         let has_exceptions =
             events(calendar).iter().filter(|event| belongs(event, uid.as_deref())).count() > 1;
         let first = |series: &Series| recurrence::first(series, Caps::default());
-        // One whose first instance is too far to be found has some.
+        // A series whose first instance is too far away to be found counts as having instances.
         if !has_exceptions && matches!(first(&self.series(calendar)?), Ok(None)) {
             remove_events(calendar, |_| true);
         }
@@ -326,8 +326,8 @@ impl Editor<'_> {
         Ok(self.finish(calendar, writer))
     }
 
-    /// Cuts the series before this instance; the rest becomes a separate series under `uid`, changed as asked. Where nothing
-    /// lies before the instance, the old series is left without text and the new one is all.
+    /// Ends the series before this instance and creates a new series with `uid` from the rest, with the requested changes. If there is no
+    /// earlier instance, the old resource is left without text.
     pub fn split(&self, recurrence_id: &str, uid: &str, event: &Event, changed: &FieldSet) -> Outcome<Split> {
         let series = self.series(self.original)?;
         let mut old = self.cap(recurrence_id)?;
@@ -359,7 +359,7 @@ impl Editor<'_> {
         calendar.items.insert(first, IcalItem::Component(Box::new(main)));
         for component in events_mut(&mut calendar) {
             set_text(component, "UID", Some(uid));
-            // No attendee knows the new series yet.
+            // No attendee has been invited to the new series yet.
             self.mark_new(component, &[]);
         }
         let before = series.continued(recurrence_id, &rest).map_err(refused)?;
@@ -373,7 +373,7 @@ impl Editor<'_> {
         Ok(Split { old, new: new.text.ok_or_else(|| no_instance(recurrence_id))? })
     }
 
-    /// The capped series, with a reference to the one that continues it.
+    /// Adds to the ended series a reference to the series that continues it.
     fn add_relation(&self, text: &str, uid: &str) -> String {
         let Ok(mut calendar) = resource::parse(text) else { return text.to_owned() };
         let main = self.select(&calendar).main;
@@ -384,14 +384,14 @@ impl Editor<'_> {
     }
 }
 
-/// Puts a VEVENT before the one of this index, or behind all others.
+/// Inserts a VEVENT before the one with this index, or after all others.
 pub fn insert_event<'a>(calendar: &mut IcalCst<'a>, at: usize, event: IcalCst<'a>) {
     let place =
         places(calendar, EVENT).nth(at).or_else(|| places(calendar, EVENT).last().map(|last| last + 1));
     calendar.items.insert(place.unwrap_or(calendar.items.len()), IcalItem::Component(Box::new(event)));
 }
 
-/// RELATED-TO as RFC 9253 links the parts of a series that was cut.
+/// Adds a RELATED-TO that links the parts of a split series (RFC 9253).
 fn relate(component: &mut IcalCst, relation: &str, uid: &str) {
     let mut line = text_line("RELATED-TO", uid);
     set_param(&mut line, "RELTYPE", Some(relation));

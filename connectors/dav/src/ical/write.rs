@@ -1,4 +1,4 @@
-//! `Event` → VEVENT: only the properties of the fields that were changed.
+//! Converts an `Event` to a VEVENT: writes only the properties of the changed fields.
 
 use ical::tree::cst::IcalCst;
 use ical::tree::line::IcalLine;
@@ -17,19 +17,19 @@ use crate::ical::time::{Clock, date_line, is_floating, local, utc_line, zoned_li
 use crate::ical::zones::Zone;
 use crate::ical::{alarms, colors, conference, extra};
 
-/// Fields that say when an event is.
+/// The fields that define the times of an event.
 const TIMES: [&str; 7] = ["start", "end", "timeZone", "endTimeZone", "allDay", "startDate", "endDate"];
 /// Fields that iCalendar has no property for.
 const UNKNOWN: [&str; 7] =
     ["htmlLink", "eventKind", "hideAttendees", "guestsCanModify", "guestsCanInvite", "capacity", "creator"];
 
 impl FieldSet<'_> {
-    /// Whether the event moves.
+    /// Whether one of the times changes.
     pub fn moves(&self) -> bool {
         TIMES.iter().any(|name| self.has(name))
     }
 
-    /// Whether attendees have to look at it again (RFC 5546 section 2.1.4): a new SEQUENCE.
+    /// Whether the change is significant for attendees, so that SEQUENCE is incremented (RFC 5546 section 2.1.4).
     pub fn is_significant(&self) -> bool {
         self.moves() || self.has("recurrence") || self.has("status") || self.has("location")
     }
@@ -38,10 +38,10 @@ impl FieldSet<'_> {
 /// The context of a write beside the event, and its results.
 pub struct Writer<'c> {
     pub reader: &'c Reader,
-    /// The object before the change, for the meaning of its TZIDs.
+    /// The object before the change, to resolve its TZIDs.
     pub clock: Clock<'c>,
     pub now: Instant,
-    /// Zones that were named; the object must define them.
+    /// The zones that were used, which the object must define.
     pub zones: Vec<(String, Timestamp)>,
     pub warnings: Vec<Warning>,
 }
@@ -51,7 +51,7 @@ impl<'c> Writer<'c> {
         Writer { reader, clock: reader.clock(calendar), now, zones: Vec::new(), warnings: Vec::new() }
     }
 
-    /// Makes the component say the changed fields.
+    /// Writes the changed fields to the component.
     pub fn apply(&mut self, component: &mut IcalCst, event: &Event, changed: &FieldSet) {
         if changed.moves() {
             self.set_times(component, event);
@@ -104,7 +104,7 @@ impl<'c> Writer<'c> {
         });
     }
 
-    /// DTSTART and DTEND; the zone's name stays as another client wrote it where it means the same.
+    /// Writes DTSTART and DTEND. Keeps another client's name of the zone if it means the same zone.
     fn set_times(&mut self, component: &mut IcalCst, event: &Event) {
         let days = event.all_day.then(|| {
             let day = |text: &Option<String>| text.as_deref().and_then(|text| text.parse::<Date>().ok());
@@ -137,7 +137,7 @@ impl<'c> Writer<'c> {
         let end = self.time_line(component, "DTEND", shape, event.end, end_zone);
         remove(component, "DURATION");
         if event.end <= event.start {
-            // DTEND must be later than DTSTART (RFC 5545 section 3.8.2.2): a moment has none (section 3.6.1).
+            // DTEND must be later than DTSTART (RFC 5545 section 3.8.2.2), so an event without length has none (section 3.6.1).
             put_time(component, start);
             remove(component, "DTEND");
         } else if is_floating(&start) == is_floating(&end) {
@@ -159,7 +159,7 @@ impl<'c> Writer<'c> {
         Some(first.duration_until(after))
     }
 
-    /// The time in the calendar's zone where it is floating: start and end both float or none does (RFC 5545 section 3.8.2.2).
+    /// Converts a floating time to the calendar's zone, because start and end must both be floating or neither (RFC 5545 section 3.8.2.2).
     fn anchor(&mut self, time: IcalLine<'static>, name: &str, at: Instant) -> IcalLine<'static> {
         if !is_floating(&time) {
             return time;
@@ -183,7 +183,7 @@ impl<'c> Writer<'c> {
     ) -> IcalLine<'static> {
         let wanted = Zone::from_name(zone);
         let shown = wanted.local(at.timestamp());
-        // The second of a doubled local time can only be written in UTC.
+        // The second occurrence of a repeated local time can only be written in UTC.
         let is_local = wanted.instant(shown) == Some(at.timestamp());
         let existing = line(component, like).filter(|line| line.raw_value_str().trim().len() == 15);
         if let Some(existing) = existing.filter(|_| is_local) {
@@ -193,7 +193,7 @@ impl<'c> Writer<'c> {
                     if has.is_iana() && has.name == wanted.name {
                         return zoned_line(name, at, &has, &tzid);
                     }
-                    // A zone that has no IANA name is given as UTC.
+                    // The model shows a zone without an IANA name as UTC.
                     let is_told_as = !has.is_iana() && has.is_known() && wanted.name == "UTC";
                     if is_told_as && has.exact_local(at.timestamp()).is_some() {
                         return zoned_line(name, at, &has, &tzid);
@@ -250,7 +250,7 @@ impl<'c> Writer<'c> {
     }
 }
 
-/// Sets a time; one that says it already keeps its bytes, parameters of other clients among them.
+/// Sets a time. An equal one keeps its bytes, including parameters of other clients.
 fn put_time(component: &mut IcalCst, wanted: IcalLine<'static>) {
     let same = |existing: &IcalLine| {
         existing.raw_value_str().trim() == wanted.raw_value_str()
@@ -266,7 +266,7 @@ fn set_texts(component: &mut IcalCst, event: &Event, changed: &FieldSet) {
         set_text(component, "SUMMARY", event.title.as_deref());
     }
     if changed.has("description") || changed.has("descriptionHtml") {
-        // The two forms mean the same: one that the caller did not change has the old value.
+        // Both forms are the same description: the one that the caller did not change has the old value.
         let html = event.description_html.as_deref().filter(|_| changed.has("descriptionHtml"));
         set_description(component, event.description.as_deref(), html);
     }
@@ -301,7 +301,7 @@ fn set_show_as(component: &mut IcalCst, show_as: ShowAs) {
     }
 }
 
-/// Attachments by URL; content inside the event is not shown and stays.
+/// Sets the attachments by URL. Inline content is not part of the model and is kept.
 fn set_attachments(component: &mut IcalCst, event: &Event) {
     let url = |line: &IcalLine| line.raw_value_str().trim().to_owned();
     let wanted = |at: &str| event.attachments.iter().any(|attachment| attachment.url.as_deref() == Some(at));

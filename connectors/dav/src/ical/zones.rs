@@ -1,4 +1,4 @@
-//! Zones of TZIDs: IANA's by name, by other names in the VTIMEZONE, or by its offsets; else the VTIMEZONE's own.
+//! Resolves TZIDs to time zones: IANA zones by name, by other names in the VTIMEZONE, or by its offsets; else the VTIMEZONE itself.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -15,17 +15,17 @@ use crate::ical::lines::{components, line, line_text, text};
 use crate::ical::observances::{History, history, is_small};
 use crate::ical::own_zone::OwnZone;
 
-/// Years before and after an event in which a VTIMEZONE has to agree with an IANA zone to be taken for it.
+/// The years before and after an event in which a VTIMEZONE must agree with an IANA zone to match it.
 const AGREEING_YEARS: i64 = 1;
-/// Years after an event of which a VTIMEZONE's transitions are looked at to find its IANA zone.
+/// The years after an event whose transitions in a VTIMEZONE are used to find its IANA zone.
 const LATER_YEARS: i16 = 3;
-/// Most VTIMEZONEs, each in each year that is asked for, for which an IANA zone is sought in one call, and, where there is
-/// none, rules for all years.
+/// The maximum number of VTIMEZONEs, counted per requested year, for which one call searches an IANA zone and, if there is none, computes
+/// rules for all years.
 const MAX_SOUGHT: usize = 300;
-/// Seconds between the instants at which they are compared: weekly, so that changes on other Sundays distinguish zones.
+/// The seconds between the instants at which zones are compared: weekly, to distinguish zones that change on different Sundays.
 const PROBE_S: i64 = 7 * 86_400;
 
-/// Zones that are tried first: where several fit, the one that people know.
+/// The zones that are tried first, so that of several matches the best-known one is chosen.
 const COMMON: &[&str] = &[
     "Europe/London",
     "Europe/Berlin",
@@ -51,8 +51,8 @@ const COMMON: &[&str] = &[
     "UTC",
 ];
 
-/// The zones that are tried first, and all others: each read once, because an object may have many definitions, and only when it is
-/// needed, because reading hundreds of them takes longer than most calls.
+/// The zones that are tried first, and all others. Each list is loaded once, because an object may have many definitions, and only when
+/// needed, because loading hundreds of zones takes longer than most calls.
 static TRIED_FIRST: LazyLock<Vec<TimeZone>> = LazyLock::new(|| zones(COMMON.iter().copied()));
 static TRIED_LAST: LazyLock<Vec<TimeZone>> = LazyLock::new(|| {
     let names: Vec<String> = TimeZoneDatabase::bundled().available().map(|name| name.to_string()).collect();
@@ -67,18 +67,18 @@ fn zones<'n>(names: impl Iterator<Item = &'n str>) -> Vec<TimeZone> {
 /// The zone that a TZID stands for.
 #[derive(Clone, Debug)]
 pub struct Zone {
-    /// IANA name; "UTC" where none fits: instants are given in it.
+    /// The IANA name; "UTC" if none matches, and instants are then given in UTC.
     pub name: String,
     clock: TimeZone,
     own: Option<Own>,
 }
 
-/// The clock of a VTIMEZONE that no IANA zone agrees with.
+/// The zone of a VTIMEZONE that matches no IANA zone.
 #[derive(Clone, Debug)]
 struct Own {
-    /// The number of the definition; None: one that is too long to be read.
+    /// The number of the definition; none if it is too long to be read.
     number: Option<usize>,
-    /// None: the clock is right around one year at the most.
+    /// The rules for all years; none if the zone is at most known around one year.
     rules: Option<Rc<TimeZoneRules>>,
 }
 
@@ -99,7 +99,7 @@ impl Zone {
         Zone { name: "UTC".into(), clock, own: Some(Own { number, rules: rules.map(Rc::new) }) }
     }
 
-    /// The instant of a local time (RFC 5545 section 3.3.5: the first of two; in a gap the offset before it).
+    /// The instant of a local time (RFC 5545 section 3.3.5: the first of two instants; in a gap, by the offset before it).
     pub fn instant(&self, local: DateTime) -> Option<Timestamp> {
         self.clock.to_ambiguous_timestamp(local).compatible().ok()
     }
@@ -109,7 +109,7 @@ impl Zone {
         self.clock.to_datetime(at)
     }
 
-    /// The local time of an instant, where it names that instant and no other: not the second of a doubled time.
+    /// The local time of an instant, if it resolves to the same instant; none for the second occurrence of a repeated local time.
     pub fn exact_local(&self, at: Timestamp) -> Option<DateTime> {
         Some(self.local(at)).filter(|local| self.instant(*local) == Some(at))
     }
@@ -119,7 +119,7 @@ impl Zone {
         self.own.is_none()
     }
 
-    /// Whether its clock is known in all years, so that a series in it can be expanded and changed.
+    /// Whether the zone is known in all years, so that a series in it can be expanded and changed.
     pub fn is_known(&self) -> bool {
         self.own.as_ref().is_none_or(|own| own.rules.is_some())
     }
@@ -129,7 +129,7 @@ impl Zone {
         self.own.as_ref()?.rules.as_ref()
     }
 
-    /// Whether two zones have the same clock. Those that have no IANA name are all called "UTC".
+    /// Whether two zones are the same. Their names are not enough, because zones without an IANA name are all called "UTC".
     pub fn is_same(&self, other: &Zone) -> bool {
         match (&self.own, &other.own) {
             (None, None) => self.name == other.name,
@@ -139,26 +139,26 @@ impl Zone {
     }
 }
 
-/// Zones found so far in one call: many resources carry the same VTIMEZONE.
+/// The zones found so far in one call, because many resources contain the same VTIMEZONE.
 #[derive(Default)]
 pub struct ZoneCache {
-    /// By IANA name, or another name for one.
+    /// The zones by IANA name or alias.
     named: RefCell<HashMap<String, Rc<Zone>>>,
-    /// VTIMEZONEs by TZID and text, with a number for each: the same TZID may mean another zone in another object.
+    /// The numbers of VTIMEZONEs by TZID and text, because a TZID may mean different zones in different objects.
     texts: RefCell<HashMap<String, usize>>,
-    /// By the number of a VTIMEZONE and the year.
+    /// The zones by number of the VTIMEZONE and year.
     defined: RefCell<HashMap<(usize, i16), Rc<Zone>>>,
 }
 
-/// The VTIMEZONEs of one object by TZID, with their numbers: looked through once, and each written out once.
+/// The VTIMEZONEs of one object by TZID, with their numbers. The object is searched once, and each definition rendered once.
 #[derive(Default)]
 pub struct Definitions<'c>(OnceCell<HashMap<String, NumberedZone<'c>>>);
 
-/// A VTIMEZONE and its number; None: it has more lines than a zone has.
+/// A VTIMEZONE and its number; none if it has too many lines.
 type NumberedZone<'c> = (&'c IcalCst<'c>, OnceCell<Option<usize>>);
 
 impl<'c> Definitions<'c> {
-    /// The first one of this TZID.
+    /// The first VTIMEZONE with this TZID.
     fn find(&self, calendar: &'c IcalCst<'c>, tzid: &str) -> Option<&NumberedZone<'c>> {
         let all = self.0.get_or_init(|| {
             let mut all = HashMap::new();
@@ -203,7 +203,7 @@ impl ZoneCache {
             return zone.clone();
         }
         let mut known = self.defined.borrow_mut();
-        // Instants stay right without a name, and a name costs a look at every zone that there is.
+        // Instants are correct without an IANA name, and searching one means checking every zone.
         let zone = Rc::new(define_zone((definition, number), year, known.len() < MAX_SOUGHT));
         known.insert((number, year), zone.clone());
         zone
@@ -246,7 +246,7 @@ fn agreeing(nearby: &History, year: i16) -> Option<TimeZone> {
     first.or_else(|| TRIED_LAST.iter().find(|zone| fits(zone))).cloned()
 }
 
-/// The VTIMEZONE that an event in this zone owes (RFC 5545 section 3.2.19), right around `at`.
+/// The VTIMEZONE that an event in this zone requires (RFC 5545 section 3.2.19), correct around `at`.
 pub fn definition(name: &str, at: Timestamp) -> Option<IcalCst<'static>> {
     ical::tzdb::vtimezone(name, at.as_second())
 }

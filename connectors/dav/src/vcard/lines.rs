@@ -1,5 +1,5 @@
-//! Content lines of a card by name: reading, and the edits that leave every other byte alone. vcard-rs keeps the bytes; this adds
-//! the few moves that a property by name needs, whether or not the library has a type for it. Every line written here is folded.
+//! Reads and edits content lines of a card by name, leaving all other bytes unchanged. vcard-rs keeps the bytes; this module adds access by
+//! name, whether or not the library has a type for the property. Every written line is folded.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -12,7 +12,8 @@ use vcard::version::VcardVersion;
 
 use crate::text;
 
-/// Most components of a structured value: the library looks for each from the value's beginning. RFC 9554 has addresses of 18.
+/// The maximum number of components of a structured value, because the library searches each from the beginning. Addresses of RFC 9554 have
+/// 18.
 const MAX_COMPONENTS: usize = 50;
 
 /// The vCard version of a card.
@@ -22,24 +23,24 @@ pub enum Version {
     V4,
 }
 
-/// The first card of a text. The error names the fault, never the content.
+/// Parses the first card of a text. The error names the fault, never the content.
 pub fn parse(data: &str) -> Result<VcardCst<'_>, String> {
     let data = data.strip_prefix('\u{FEFF}').unwrap_or(data);
     let card = VcardCst::parse(data).map_err(|error| match error {
         VcardParseError::MissingEnd(_) => "the card has no end",
-        _ => "the card has a line that is none",
+        _ => "the card has a malformed line",
     })?;
     let is_card =
         card.begin.as_ref().is_some_and(|begin| begin.raw_value_str().trim().eq_ignore_ascii_case("VCARD"));
     if is_card { Ok(card) } else { Err("it is not a vCard".into()) }
 }
 
-/// The text as it goes to the server.
+/// Renders the text to store on the server.
 pub fn print(card: &VcardCst) -> String {
     text::crlf(String::from_utf8_lossy(&card.to_bytes()).into_owned())
 }
 
-/// The version that a card is to be written in; none for vCard 2.1, which CardDAV does not have (RFC 6352 section 5.1).
+/// The version in which a card is written; none for vCard 2.1, which CardDAV does not allow (RFC 6352 section 5.1).
 pub fn version(card: &VcardCst) -> Option<Version> {
     match card.version() {
         VcardVersion::V2_1 => None,
@@ -48,13 +49,13 @@ pub fn version(card: &VcardCst) -> Option<Version> {
     }
 }
 
-/// The lines of a card, without those of a card inside (vCard 2.1's AGENT), and what belongs together by group.
+/// The lines of a card and their groups, without the lines of a nested card (AGENT of vCard 2.1).
 pub struct View<'c, 'a> {
-    /// Each with its place among the card's properties.
+    /// The lines, each with its index among the card's properties.
     pub lines: Vec<(usize, &'c VcardLine<'a>)>,
-    /// By group in lower case: places in `lines`.
+    /// The indices in `lines`, by group in lower case.
     groups: HashMap<String, Vec<usize>>,
-    /// How new lines would be written.
+    /// The version in which new lines are written.
     pub version: Version,
 }
 
@@ -88,19 +89,19 @@ impl<'c, 'a> View<'c, 'a> {
         self.all(name).find(|line| !value(line).trim().is_empty())
     }
 
-    /// The first property of this name as text; empty counts as missing.
+    /// The text of the first property of this name; none if it is missing or empty.
     pub fn text(&self, name: &str) -> Option<String> {
         self.first(name).map(|line| value(line).trim().to_owned())
     }
 
-    /// The line of this name in the same group as another line: what Apple says beside a property.
+    /// The line of this name in the same group as another line, such as the `X-ABLabel` that Apple adds to a property.
     pub fn beside(&self, line: &VcardLine, name: &str) -> Option<&'c VcardLine<'a>> {
         let group = self.groups.get(&line.group()?.to_ascii_lowercase())?;
         group.iter().map(|at| self.lines[*at].1).find(|line| is(line, name))
     }
 }
 
-/// Whether a line has this name, in whatever group.
+/// Whether a line has this name, in any group.
 pub fn is(line: &VcardLine, name: &str) -> bool {
     line.bare_name().eq_ignore_ascii_case(name)
 }
@@ -110,7 +111,7 @@ pub fn value(line: &VcardLine) -> String {
     with_value(line, |value| value.decode().into_owned())
 }
 
-/// The components of a structured value, unescaped; lists inside are put together with `between`.
+/// The components of a structured value, unescaped. Lists in a component are joined with `between`.
 pub fn components(line: &VcardLine, between: &str) -> Vec<String> {
     with_value(line, |value| {
         let component = |at| {
@@ -131,13 +132,13 @@ pub fn list(line: &VcardLine) -> Vec<String> {
     all.into_iter().map(|one| one.trim().to_owned()).filter(|one| !one.is_empty()).collect()
 }
 
-/// A value may be in quoted-printable (vCard 2.1, and exports that call themselves 3.0).
+/// Reads a value, which may be quoted-printable (vCard 2.1, and exports that claim to be 3.0).
 fn with_value<T>(line: &VcardLine, read: impl FnOnce(&VcardValueNode) -> T) -> T {
     if line.params.is_empty() || !is_quoted_printable(line) {
         return read(&line.value);
     }
     let bytes = quoted_printable(&line.value.to_string());
-    // The charset is named by a parameter that exports get wrong; a text that is not UTF-8 is in a Western code page.
+    // Exports get the charset parameter wrong: text that is not UTF-8 is decoded as a Western code page.
     let text = String::from_utf8(bytes)
         .unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect());
     let mut node = VcardValueNode::parse(text.as_bytes());
@@ -191,7 +192,7 @@ pub fn has_param(line: &VcardLine, name: &str, value: &str) -> bool {
     params(line, name).any(|text| text.eq_ignore_ascii_case(value))
 }
 
-/// A value as TEXT (RFC 6350 section 3.4; RFC 2426 section 4 writes it the same way).
+/// Escapes a TEXT value (RFC 6350 section 3.4, and in the same way RFC 2426 section 4).
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text::plain(text).chars() {
@@ -204,7 +205,7 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// A value as a URI, whose commas are its own. In 3.0 they are escaped all the same: readers take them for a list's.
+/// Escapes a URI value. In 3.0 its commas are escaped, because readers would take them for list separators.
 pub fn escape_uri(uri: &str, version: Version) -> String {
     let escaped = text::one_line(uri).replace('\\', "\\\\");
     match version {
@@ -213,11 +214,11 @@ pub fn escape_uri(uri: &str, version: Version) -> String {
     }
 }
 
-/// A new line. `value` is written as it is, except that no control character gets into it.
+/// Creates a line. `value` is written as it is, without control characters.
 pub fn line(name: &str, params: &[(&str, &str)], value: &str) -> VcardLine<'static> {
     let mut head = name.to_owned();
     for (name, value) in params {
-        // A list stays one: its items have no commas of their own.
+        // A list stays a list, because its items contain no commas.
         let items: Vec<String> = value.split(',').map(text::raw_param).collect();
         let value = if *name == "TYPE" { items.join(",") } else { text::raw_param(value) };
         head.push_str(&format!(";{name}={value}"));
@@ -238,7 +239,7 @@ pub fn with_raw(old: &VcardLine, value: &str) -> VcardLine<'static> {
     tokenise(&head, value)
 }
 
-/// The line without this parameter, or with this value of it.
+/// The line with this value of a parameter, or without the parameter.
 pub fn with_param(old: &VcardLine, name: &str, value: Option<&str>) -> VcardLine<'static> {
     let mut head = old.name.get().to_owned();
     let mut written = value.map(|value| format!(";{name}={}", text::raw_param(value)));
@@ -252,13 +253,13 @@ pub fn with_param(old: &VcardLine, name: &str, value: Option<&str>) -> VcardLine
     tokenise(&head, &old.value.to_string())
 }
 
-/// The line under another name: in another group.
+/// The line with another name or group.
 pub fn renamed(old: &VcardLine, name: &str) -> VcardLine<'static> {
     let params: String = old.params.iter().map(|node| format!(";{node}")).collect();
     tokenise(&format!("{name}{params}"), &old.value.to_string())
 }
 
-/// Head and value as a separate line, folded. The library makes lines from text only inside a card.
+/// Creates a folded line from head and value. The library parses lines only inside a card.
 fn tokenise(head: &str, value: &str) -> VcardLine<'static> {
     let logical = format!("{}:{}", text::one_line(head), text::one_line(value));
     let mut scratch: VcardCst<'static> = VcardCst::v4();
@@ -266,7 +267,7 @@ fn tokenise(head: &str, value: &str) -> VcardLine<'static> {
     made.unwrap_or_else(|| VcardLine::text("X-NOTHING", ""))
 }
 
-/// Puts this line in the place of the first of its name and drops the others; a new one goes to the end.
+/// Replaces the first line of this name and removes the others; adds the line at the end if there is none.
 pub fn set_line(card: &mut VcardCst, line: VcardLine<'static>) {
     let name = line.bare_name().to_owned();
     let places: Vec<usize> = places(card, &name);
@@ -278,7 +279,7 @@ pub fn set_line(card: &mut VcardCst, line: VcardLine<'static>) {
     drop_lines(card, rest);
 }
 
-/// Sets a TEXT property, keeping its group and parameters. None removes it.
+/// Sets a TEXT property and keeps its group and parameters. None removes it.
 pub fn set_text(card: &mut VcardCst, name: &str, value: Option<&str>) {
     let Some(value) = value.map(str::trim).filter(|value| !value.is_empty()) else {
         let all = places(card, name);
@@ -293,7 +294,7 @@ pub fn places(card: &VcardCst, name: &str) -> Vec<usize> {
     View::from_card(card).lines.into_iter().filter(|(_, line)| is(line, name)).map(|(at, _)| at).collect()
 }
 
-/// Removes lines by their places.
+/// Removes lines by their indices.
 pub fn drop_lines(card: &mut VcardCst, places: &[usize]) {
     let gone: HashSet<usize> = places.iter().copied().collect();
     let mut at = 0;
@@ -303,7 +304,7 @@ pub fn drop_lines(card: &mut VcardCst, places: &[usize]) {
     });
 }
 
-/// An empty card; VERSION comes first, as both versions want it.
+/// An empty card. VERSION comes first, as both versions require.
 pub fn empty(version: Version) -> VcardCst<'static> {
     let mut card = VcardCst::v4();
     if version == Version::V3 {

@@ -1,5 +1,5 @@
-//! WebDAV (RFC 4918) as requests over the host's `http`: what calendars, address books and task lists share. Nothing here knows
-//! what a resource holds.
+//! WebDAV (RFC 4918) over the host's `http`, shared by calendars, address books and task lists. This module does not depend on the content
+//! of resources.
 
 pub mod components;
 pub mod discovery;
@@ -12,15 +12,15 @@ use url::Url;
 use crate::webdav::multistatus::Multistatus;
 use crate::webdav::xml::{APPLE, CALDAV, CALENDARSERVER, CARDDAV, DAV, Element, escape};
 
-/// Most redirects that discovery follows.
+/// The maximum number of redirects that discovery follows.
 const MAX_REDIRECTS: usize = 5;
-/// Largest answer that is requested: below what a guest of memory class "standard" can hold as bytes and as a tree at once.
+/// The maximum size of an answer, in bytes: its bytes and its parsed tree together fit the memory class "standard".
 const MAX_ANSWER_BYTES: u32 = 8 << 20;
 
 /// A namespace and a local name.
 pub type Name = (&'static str, &'static str);
 
-/// One connection's server.
+/// The client for the server of a connection.
 pub struct Client<'a> {
     pub cx: &'a Context<'a>,
     /// The URL that relative ids are resolved against.
@@ -28,7 +28,7 @@ pub struct Client<'a> {
 }
 
 impl<'a> Client<'a> {
-    /// The server that the user named. Homes that `check` found are on it, too.
+    /// Creates a client for the server that the user entered.
     pub fn new(cx: &'a Context<'a>) -> Outcome<Self> {
         let given = ["serverUrl", "calendarHomeUrl", "addressbookHomeUrl"];
         let given = given
@@ -54,20 +54,20 @@ impl<'a> Client<'a> {
         &self.base
     }
 
-    /// Whether a URL is on the server that the user named, or on one that belongs to it and that the host has accepted: iCloud keeps
-    /// each account on a different server.
+    /// Whether a URL is on the server that the user entered, or on another one that the host has accepted for the account: iCloud has
+    /// accounts on different servers.
     pub fn reaches(&self, url: &Url) -> bool {
         url.origin() == self.base.origin() || self.cx.is_accepted(&url.origin().ascii_serialization())
     }
 
-    /// The URL of an external id. Ids are paths as [`Client::id`] makes them: without a query, and without steps that lead elsewhere.
+    /// The URL of an external id. Ids are paths made by [`Client::id`], without query and without `.` and `..`.
     pub fn url(&self, id: &str) -> Outcome<Url> {
         let is_plain = |url: &Url| url.query().is_none() && url.fragment().is_none() && !has_step(id);
         let url = self.base.join(id).ok().filter(|url| self.reaches(url) && is_plain(url));
         url.ok_or_else(|| Failure::not_found("there is nothing with this id at the provider"))
     }
 
-    /// The external id of a URL: the path on this server, spelled in one way, because servers write one href in several.
+    /// The external id of a URL: the normalized path, because servers write the same href in different ways.
     pub fn id(&self, url: &Url) -> String {
         let path = normal_path(url.path());
         if url.origin() == self.base.origin() {
@@ -77,23 +77,23 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// The external id of an href in an answer about `at`.
+    /// The external id of an href, relative to the URL `at`.
     pub fn id_of(&self, at: &Url, href: &str) -> Option<String> {
         at.join(href).ok().map(|url| self.id(&url))
     }
 
-    /// `PROPFIND`; not followed anywhere.
+    /// Sends a `PROPFIND` without following redirects.
     pub fn propfind(&self, url: &Url, depth: &str, names: &[Name], doing: &str) -> Outcome<Multistatus> {
         self.multistatus(request("PROPFIND", url, depth, &propfind_body(names)), doing)
     }
 
-    /// `PROPFIND` that follows redirects, and where it ended.
+    /// Sends a `PROPFIND` and follows redirects. Returns the final URL and the answer.
     pub fn propfind_following(&self, url: &Url, names: &[Name]) -> Outcome<(Url, http::Response)> {
         let mut at = url.clone();
         for _ in 0..=MAX_REDIRECTS {
             let response = self.cx.send(request("PROPFIND", &at, "0", &propfind_body(names)));
             let response = response.map_err(|failure| match failure.code.as_str() {
-                // The host allows only the origins that the user named and those that it has accepted.
+                // The host allows only the origins that the user entered and those that it has accepted.
                 code::FORBIDDEN if !self.reaches(&at) => elsewhere(&at),
                 _ => failure,
             })?;
@@ -112,7 +112,7 @@ impl<'a> Client<'a> {
         Err(Failure::unavailable(format!("the provider redirects more than {MAX_REDIRECTS} times")))
     }
 
-    /// `REPORT` whose answer is a multistatus.
+    /// Sends a `REPORT` whose answer is a multistatus.
     pub fn report(&self, url: &Url, depth: &str, body: &str, doing: &str) -> Outcome<Multistatus> {
         self.multistatus(request("REPORT", url, depth, body), doing)
     }
@@ -125,8 +125,8 @@ impl<'a> Client<'a> {
         Multistatus::read(&response, doing)
     }
 
-    /// Sends a write. Fails with `unavailable` where a web page came in place of the answer: what a proxy or a login service answers with 200
-    /// says nothing of the write, and what is taken for deleted while the server keeps it is in no later changes.
+    /// Sends a write. Fails with `unavailable` if the answer is a web page: a 200 from a proxy or login service does not confirm the write,
+    /// and a resource that is wrongly considered deleted would never be reported again.
     pub fn write(&self, request: http::Request) -> Outcome<http::Response> {
         let response = self.cx.send(request)?;
         match is_web_page(&response) {
@@ -137,7 +137,7 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Returns the failure for a status other than the expected one; the failed conditions go into the detail.
+    /// Returns the failure for an unexpected status, with the violated preconditions in its detail.
     pub fn failure(&self, response: &http::Response, doing: &str) -> Failure {
         let failure = self.cx.failure(response, doing);
         match conditions(response) {
@@ -147,10 +147,10 @@ impl<'a> Client<'a> {
     }
 }
 
-/// Bytes of an answer in which a web page shows.
+/// The bytes of an answer that are searched for HTML.
 const PAGE_START: usize = 1 << 10;
 
-/// Whether an answer with 200 is a page of HTML. Servers have pages of their own for 201.
+/// Whether an answer with status 200 is an HTML page. With 201, servers send HTML pages themselves.
 fn is_web_page(response: &http::Response) -> bool {
     let start = response.body.get(..PAGE_START).unwrap_or(&response.body);
     let start =
@@ -165,7 +165,7 @@ fn has_step(path: &str) -> bool {
     path.split(['/', '\\', '?', '#']).any(is_step)
 }
 
-/// The account is on another server than the one that the user named.
+/// The failure for an account on another server than the one that the user entered.
 pub fn elsewhere(url: &Url) -> Failure {
     let place = url.origin().ascii_serialization();
     Failure::invalid(format!("the provider keeps this account at {place}; give that as settings.serverUrl"))
@@ -177,7 +177,7 @@ pub fn origin_of(failure: &Failure) -> Option<&str> {
     failure.detail.as_ref()?.get("origin")?.as_str()
 }
 
-/// The elements inside a `DAV:error` body (RFC 4918 section 16): the conditions that failed.
+/// The elements of a `DAV:error` body (RFC 4918 section 16): the violated preconditions.
 pub fn conditions(response: &http::Response) -> Vec<String> {
     let error = Element::parse(&response.body).ok().filter(|root| root.is(DAV, "error"));
     let children = error.map(|error| error.children).unwrap_or_default();
@@ -197,8 +197,8 @@ pub fn request(method: &str, url: &Url, depth: &str, body: &str) -> http::Reques
     request
 }
 
-/// A whole document around a body that uses the prefixes `D`, `C`, `CR`, `CS` and `A`. All are declared on the root, used or not:
-/// strict servers refuse bodies that mix a default namespace with prefixes.
+/// The XML document around a body with the prefixes `D`, `C`, `CR`, `CS` and `A`. All are declared on the root element, used or not,
+/// because strict servers refuse a mix of a default namespace and prefixes.
 fn document(body: &str) -> String {
     let root = body.find(['>', '/', ' ']).unwrap_or(body.len());
     let (open, rest) = body.split_at(root);
@@ -236,7 +236,7 @@ pub fn text_element(name: Name, text: &str) -> String {
     format!("<{name}>{}</{name}>", escape(text))
 }
 
-/// One spelling per path (RFC 3986 section 6.2.2): escapes of characters that need none are undone, the rest in upper case.
+/// Normalizes a path (RFC 3986 section 6.2.2): decodes unnecessary escapes, and writes the others in upper case.
 fn normal_path(path: &str) -> String {
     let bytes = path.as_bytes();
     let mut out = String::with_capacity(path.len());

@@ -20,12 +20,12 @@ use crate::calendar::rules::google_lines;
 use crate::calendar::scope::{EventScope, read, read_by_uid, send_updates, write_query};
 use crate::roots;
 
-/// Characters of the id of a new event; Google takes 5 to 1,024 of `0` to `9` and `a` to `v`.
+/// The number of characters of a new event's id. Google accepts 5 to 1,024 characters of `0` to `9` and `a` to `v`.
 const ID_LENGTH: usize = 32;
-/// Ids that a creation tries: that of a deleted event stays taken.
+/// The maximum number of ids that a create tries, because the id of a deleted event stays taken.
 const MAX_IDS: u32 = 4;
 
-/// Returns the answer of a write: the event as it is now.
+/// Returns the answer to a write, with the current state of the event.
 pub fn answer_of(event: &native::Event, calendar: &CalendarInfo, warnings: Vec<Warning>) -> Outcome<Mutated> {
     if event.is_deleted() {
         return Err(Failure::not_found("the event has been deleted in the meantime"));
@@ -34,7 +34,7 @@ pub fn answer_of(event: &native::Event, calendar: &CalendarInfo, warnings: Vec<W
     Ok(Mutated { item: Some(event.id.clone()), sources: vec![source], warnings, ..Mutated::default() })
 }
 
-/// Returns an event as it is now. Google keeps deleted events for a while and answers them too.
+/// Reads the current state of an event. Fails with `not-found` for deleted events, which Google keeps returning for a while.
 pub fn get(context: &Context, args: &SourceRef) -> Outcome<Sources> {
     let event = read(context, &args.collection, &args.source)?;
     if event.is_deleted() {
@@ -44,7 +44,7 @@ pub fn get(context: &Context, args: &SourceRef) -> Outcome<Sources> {
     Ok(Sources { sources: vec![event_source(&event, &calendar)?], ..Sources::default() })
 }
 
-/// Makes an event.
+/// Creates an event.
 pub fn create(context: &Context, args: &EventWrite) -> Outcome<Mutated> {
     let calendar = CalendarInfo::of_call(context, args.time_zone.as_deref());
     let fields = WrittenFields::New(&args.changed);
@@ -66,7 +66,7 @@ pub fn create(context: &Context, args: &EventWrite) -> Outcome<Mutated> {
     answer_of(&event, &calendar, warnings)
 }
 
-/// Makes an event under an id that follows from the idempotency key, so that a second attempt meets the first one's event.
+/// Creates an event under an id derived from the idempotency key, so that a repeated attempt finds the event of the first one.
 pub fn insert(
     context: &Context,
     calendar: &str,
@@ -81,7 +81,7 @@ pub fn insert(
         match ask(context, request, "creating the event") {
             Err(failure) if failure.code == code::ALREADY_EXISTS => match read(context, calendar, &id) {
                 Ok(event) if !event.is_cancelled() => return Ok(event),
-                // It was deleted: its id stays taken.
+                // The event was deleted, and its id stays taken.
                 Ok(_) => {}
                 Err(failure) if failure.code == code::NOT_FOUND => {}
                 Err(failure) => return Err(failure),
@@ -92,12 +92,12 @@ pub fn insert(
     Err(Failure::conflict("the event was created and deleted several times under this idempotency key"))
 }
 
-/// Returns an id for a new event. `number`: how many ids before it were taken.
+/// Returns an id for a new event. `number` is the number of earlier ids that were taken.
 pub fn new_id(context: &Context, calendar: &str, salt: &str, number: u32) -> String {
     stable_id(context, IdForm::Base32Hex(ID_LENGTH), &format!("{calendar}\n{salt}\n{number}"))
 }
 
-/// A text as Google keeps it: an empty one is none.
+/// The text as Google stores it: no text becomes an empty one.
 fn text(text: Option<&String>) -> &str {
     text.map(String::as_str).unwrap_or_default()
 }
@@ -134,8 +134,8 @@ pub fn update(context: &Context, args: &EventWrite, scope: &EventScope) -> Outco
     scope.with_id(context, |id| patch(context, args, id, scope.precondition()))
 }
 
-/// Changes the event of this id. Guests are a list that is replaced as a whole: it is read first, and written in that version alone. So is
-/// the rule of a series that moves.
+/// Changes the event with this id. The guest list is replaced as a whole, so it is read first and written only if that version is still
+/// current. The same applies to the rule of a series that moves.
 pub fn patch(context: &Context, args: &EventWrite, id: &str, if_match: Option<&str>) -> Outcome<Mutated> {
     let calendar = CalendarInfo::of_call(context, args.time_zone.as_deref());
     let has = |field: &str| args.changed.iter().any(|name| name == field);
@@ -164,7 +164,7 @@ pub fn patch(context: &Context, args: &EventWrite, id: &str, if_match: Option<&s
     answer_of(&event, &calendar, warnings)
 }
 
-/// Adds the rule of a series whose start moves, where it says the old weekday, day or time, and its dates: Google leaves both as they are.
+/// Adds the shifted rule and dates of a series whose start moves, because Google changes neither.
 fn put_moved_rule(
     body: &mut Map<String, Value>,
     warnings: &mut Vec<Warning>,
@@ -176,7 +176,7 @@ fn put_moved_rule(
     let before = event_from(before, &calendar)?;
     let after = Event { recurrence: before.recurrence.clone(), ..args.event.clone() };
     let (Ok(old), Ok(new)) = (Series::parse(&before), Series::parse(&after)) else { return Ok(()) };
-    // What cannot be computed stays as it is written.
+    // If the rule cannot be shifted, it stays as written.
     let Ok(carried) = carried(&old, &new, true, Caps::default()) else { return Ok(()) };
     if carried.lines != before.recurrence {
         let lines = google_lines(&carried.lines, &after.time_zone, after.all_day);
@@ -186,7 +186,7 @@ fn put_moved_rule(
     Ok(())
 }
 
-/// Returns the warning that a series has lost a changed or cancelled instance.
+/// Returns the warning that a changed or cancelled instance was dropped from a series.
 pub fn dropped_warning(recurrence_id: &str) -> Warning {
     Warning {
         code: "exception_dropped".to_owned(),
@@ -195,7 +195,7 @@ pub fn dropped_warning(recurrence_id: &str) -> Warning {
     }
 }
 
-/// Warnings about changes that Google has accepted and not made, as it does with some of a guest's.
+/// Warnings about changes that Google accepted but did not make, such as some changes by guests.
 fn unchanged_fields(
     event: &native::Event,
     args: &EventWrite,
@@ -224,7 +224,7 @@ fn unchanged_fields(
     Ok(lost.map(|(field, _)| warning(field)).collect())
 }
 
-/// Deletes an event, a series, or one instance of it. An event that is gone already is as good as deleted.
+/// Deletes an event, a series, or one instance of it. Succeeds if the event is already deleted.
 pub fn delete(context: &Context, args: &EventDelete, scope: &EventScope) -> Outcome<Mutated> {
     let calendar = CalendarInfo::of_call(context, args.time_zone.as_deref());
     let is_instance = scope.original.is_some() || scope.is_instance_record();
@@ -239,7 +239,7 @@ pub fn delete(context: &Context, args: &EventDelete, scope: &EventScope) -> Outc
     Ok(Mutated { sources: vec![source], ..Mutated::default() })
 }
 
-/// Returns the source of an event that was not found: the series that is there without the instance, else none.
+/// Returns the source for an event that was not found: the series without the instance if it exists, else a deletion.
 fn left_of(context: &Context, scope: &EventScope, calendar: &CalendarInfo) -> Outcome<Source> {
     if scope.is_record() {
         return Ok(deleted_source(scope.source));
@@ -251,14 +251,14 @@ fn left_of(context: &Context, scope: &EventScope, calendar: &CalendarInfo) -> Ou
     }
 }
 
-/// Deletes the event of this id.
+/// Deletes the event with this id.
 pub fn remove(context: &Context, args: &EventDelete, id: &str, if_match: Option<&str>) -> Outcome<()> {
     let url = roots::events(&args.collection, &[id], &[send_updates(args.notify)])?;
     execute(context, Request::delete(url).if_match(if_match), "deleting the event")
 }
 
-/// Cancels an instance, which stays as an exception of its series. A guest may not, or is ignored: the guest's own copy is deleted, which
-/// leaves the same.
+/// Cancels an instance, which stays as an exception of its series. If the account is a guest, Google refuses or ignores that; its own copy
+/// is then deleted, with the same result.
 fn cancel_instance(
     context: &Context,
     scope: &EventScope,

@@ -1,4 +1,4 @@
-//! Google's events and calendars as the model's. Pure.
+//! Converts Google's events and calendars to the model's, without side effects.
 
 use connector_sdk::Outcome;
 use model::calendar::{
@@ -14,7 +14,7 @@ use crate::calendar::native;
 use crate::calendar::rules;
 use crate::calendar::times::{EventTimes, original_of, times_of};
 
-/// Names of elements by which a description is recognized as HTML.
+/// The element names by which a description is recognized as HTML.
 const HTML_ELEMENTS: [&str; 22] = [
     "a",
     "b",
@@ -40,7 +40,7 @@ const HTML_ELEMENTS: [&str; 22] = [
     "ul",
 ];
 
-/// Returns the calendar of an entry of the account's list.
+/// Converts an entry of the account's calendar list.
 pub fn calendar_from(theirs: &native::CalendarEntry) -> Calendar {
     let access_role = access_from(&theirs.access_role);
     let types = theirs.conference_properties.allowed_conference_solution_types.iter();
@@ -56,7 +56,7 @@ pub fn calendar_from(theirs: &native::CalendarEntry) -> Calendar {
         access_role,
         location: theirs.location.clone(),
         default_reminders: theirs.default_reminders.iter().map(reminder_from).collect(),
-        // Contract silent: whose calendars make the account busy. Those of others that it can see do not.
+        // Contract silent: whose calendars make the account busy. Other people's calendars that it can see do not.
         include_in_availability: if is_owned {
             IncludeInAvailability::All
         } else {
@@ -69,7 +69,7 @@ pub fn calendar_from(theirs: &native::CalendarEntry) -> Calendar {
     }
 }
 
-/// Members of an entry that the model has no field for.
+/// The members of an entry without a field in the model.
 pub fn calendar_data(theirs: &native::CalendarEntry) -> Value {
     let original = theirs.summary_override.as_ref().map(|_| &theirs.summary);
     json!({
@@ -89,7 +89,7 @@ fn access_from(role: &str) -> AccessRole {
     }
 }
 
-/// Returns the model's event. Fails where its times cannot be read. A cancelled instance may have no more than its original start.
+/// Converts an event. Fails if its times cannot be parsed. A cancelled instance may have only its original start.
 pub fn event_from(theirs: &native::Event, calendar: &CalendarInfo) -> Outcome<Event> {
     let times = event_times(theirs, calendar)?;
     let original = theirs.original_start_time.as_ref();
@@ -143,7 +143,7 @@ pub fn event_from(theirs: &native::Event, calendar: &CalendarInfo) -> Outcome<Ev
     Ok(event)
 }
 
-/// Returns the times of an event. `unknown_zone` is what the event's reader has to know.
+/// Returns the times of an event, with `unknown_zone` if its zone is not known.
 pub fn event_times(theirs: &native::Event, calendar: &CalendarInfo) -> Outcome<EventTimes> {
     match &theirs.original_start_time {
         Some(original) if theirs.start.is_empty() && theirs.is_cancelled() => {
@@ -153,7 +153,7 @@ pub fn event_times(theirs: &native::Event, calendar: &CalendarInfo) -> Outcome<E
     }
 }
 
-/// Members of an event that the model has no field for; none where there are none.
+/// The members of an event without a field in the model; none if there are none.
 pub fn event_data(theirs: &native::Event) -> Option<Value> {
     let mut data = Map::new();
     let texts = [("createdAt", &theirs.created), ("updatedAt", &theirs.updated)];
@@ -196,12 +196,12 @@ fn type_from(theirs: &native::Event) -> EventType {
     }
 }
 
-/// Google makes these itself: of birthdays and of events from mail next to nothing can be changed.
+/// Whether the event is read-only, such as birthdays and events from Gmail, which Google creates itself.
 fn is_read_only(theirs: &native::Event) -> bool {
     theirs.locked || matches!(theirs.event_type.as_deref(), Some("birthday" | "fromGmail"))
 }
 
-/// A description as text, and as HTML where it is some.
+/// The description as text, and as HTML if it is HTML.
 fn description_from(theirs: Option<&str>) -> (Option<String>, Option<String>) {
     match theirs {
         Some(html) if is_html(html) => (Some(mail::html::plain(html)), Some(html.to_owned())),
@@ -235,7 +235,7 @@ fn kind_from(kind: Option<&str>) -> EventKind {
     }
 }
 
-/// Google says free or busy; more than that says the kind of the event.
+/// The state shown to others: Google has only free and busy, the event's kind tells more.
 fn show_as_from(transparency: Option<&str>, kind: EventKind) -> ShowAs {
     match (kind, transparency) {
         (EventKind::WorkingLocation, _) => ShowAs::WorkingElsewhere,
@@ -254,7 +254,7 @@ fn visibility_from(visibility: Option<&str>) -> Visibility {
     }
 }
 
-/// Returns the model's word for an attendee's answer.
+/// Returns the response status for Google's `responseStatus`.
 pub fn response_from(status: Option<&str>) -> ResponseStatus {
     match status {
         Some("accepted") => ResponseStatus::Accepted,

@@ -1,4 +1,4 @@
-//! The model's events as Google's JSON: the members that the caller changed, and no others.
+//! Converts the model's events to Google's JSON, with only the members that the caller changed.
 
 use model::calendar::{
     Attendee, AttendeeKind, AttendeeRole, Event, EventAttachment, EventKind, EventStatus, Reminder,
@@ -11,25 +11,25 @@ use crate::calendar::info::CalendarInfo;
 use crate::calendar::native;
 use crate::calendar::rules;
 
-/// Attachments that an event can have.
+/// The maximum number of attachments of an event.
 const MAX_ATTACHMENTS: usize = 25;
-/// Reminders that an event can have beside the calendar's.
+/// The maximum number of an event's own reminders, which replace the calendar's.
 const MAX_REMINDERS: usize = 5;
 
-/// Fields that together are the start and the end.
+/// The fields that together define start and end.
 pub const TIMES: [&str; 7] = ["start", "end", "timeZone", "endTimeZone", "allDay", "startDate", "endDate"];
 
 /// The fields of an event that are written.
 #[derive(Clone, Copy, Debug)]
 pub enum WrittenFields<'a> {
-    /// A new event: its times, and of these fields those that have a value.
+    /// A new event: its times, and those of these fields that have a value.
     New(&'a [String]),
-    /// A patch of these fields, in which null empties a member.
+    /// A patch of these fields, in which null clears a member.
     Patch(&'a [String]),
 }
 
-/// Returns Google's JSON of an event, and warnings about what Google cannot keep. `before`: the event as it is at Google, from which
-/// guests keep what the model does not have.
+/// Returns Google's JSON of an event, and warnings about fields that Google does not support. `before` is the current event at Google, from
+/// which guests keep members that the model does not have.
 pub fn event_to(
     event: &Event,
     fields: WrittenFields<'_>,
@@ -64,7 +64,7 @@ pub fn event_to(
     (body, warnings)
 }
 
-/// An event's JSON in the making.
+/// The JSON of an event under construction.
 struct EventDocument<'a> {
     event: &'a Event,
     is_new: bool,
@@ -86,7 +86,7 @@ impl EventDocument<'_> {
         self.warnings.push(field_warning(field, message));
     }
 
-    /// An event with times that becomes one of days, or the other way round, loses the members of the other kind.
+    /// Writes the times. When a timed event becomes an all-day one or the reverse, the members of the other kind are cleared.
     fn put_times(&mut self) {
         if !self.is_new && !TIMES.iter().any(|field| self.has(field)) {
             return;
@@ -109,7 +109,7 @@ impl EventDocument<'_> {
         }
     }
 
-    /// Google has one description, which may be HTML.
+    /// Writes the texts. Google has one description, which may be HTML.
     fn put_texts(&mut self) {
         let event = self.event;
         for (field, name, value) in
@@ -153,7 +153,7 @@ impl EventDocument<'_> {
         }
     }
 
-    /// The kind of an event is fixed when it is made.
+    /// Writes the kind, which cannot be changed after creation.
     fn put_kind(&mut self) {
         if !self.has("eventKind") {
             return;
@@ -226,12 +226,12 @@ impl EventDocument<'_> {
     }
 }
 
-/// Whether an event that shows so leaves its time free.
+/// Whether an event shown in this state leaves its time free.
 fn is_transparent(show_as: ShowAs) -> bool {
     matches!(show_as, ShowAs::Free | ShowAs::WorkingElsewhere)
 }
 
-/// Whether transparency and kind together say this.
+/// Whether transparency and kind together can express this state.
 fn is_said(show_as: ShowAs, kind: EventKind) -> bool {
     match show_as {
         ShowAs::Busy | ShowAs::Free => true,
@@ -245,7 +245,7 @@ fn date(day: Option<&str>) -> Map<String, Value> {
     Map::from_iter([("date".to_owned(), json!(day))])
 }
 
-/// An instant, anchored in a zone. Google needs the zone's name for a series, and keeps it for any event.
+/// The JSON of an instant with its zone. Google requires the zone's name for a series, and stores it for any event.
 fn date_time(at: model::Instant, zone: &str) -> Map<String, Value> {
     let mut value = Map::from_iter([("dateTime".to_owned(), json!(at))]);
     if !zone.is_empty() {
@@ -271,7 +271,7 @@ fn visibility_to(visibility: Visibility) -> &'static str {
     }
 }
 
-/// Returns Google's word for an attendee's answer.
+/// Returns Google's `responseStatus` for an attendee's response.
 pub fn response_to(response: ResponseStatus) -> &'static str {
     match response {
         ResponseStatus::NeedsAction => "needsAction",
@@ -281,7 +281,7 @@ pub fn response_to(response: ResponseStatus) -> &'static str {
     }
 }
 
-/// A guest; one who is there already keeps answer and companions, unless the caller gives another answer.
+/// The JSON of a guest. An existing guest keeps response and additional guests, unless the caller changes the response.
 fn guest_to(ours: &Attendee, before: Option<&native::Event>) -> Value {
     let known = before
         .and_then(|event| event.attendees.iter().find(|guest| guest.email.eq_ignore_ascii_case(&ours.email)));
@@ -325,7 +325,7 @@ fn attachment_to(ours: &EventAttachment) -> Value {
     Value::Object(file)
 }
 
-/// Returns the warning that Google cannot keep a field.
+/// Returns the warning that Google does not support a field.
 pub fn field_warning(field: &str, message: &str) -> Warning {
     Warning {
         code: "field_not_supported".to_owned(),

@@ -1,4 +1,4 @@
-//! Changes of an instance and all later ones. Google has no such operation: the series is ended before the instance, and another one begins
+//! Changes an instance and all later ones. Google has no such operation: the series is ended before the instance, and a new series begins
 //! with it. That is not atomic; a repeated attempt continues where the first one stopped.
 
 use connector_sdk::http::{Request, Response};
@@ -23,7 +23,7 @@ use crate::calendar::scope::{EventScope, read, read_by_uid, send_updates, write_
 use crate::calendar::times::original_of;
 use crate::roots;
 
-/// Members of a series that the one split off from it begins with.
+/// The members that the new series takes over from the old one.
 const COPIED: [&str; 21] = [
     "summary",
     "description",
@@ -47,26 +47,26 @@ const COPIED: [&str; 21] = [
     "outOfOfficeProperties",
     "workingLocationProperties",
 ];
-/// Changed instances that are taken from the end of a series at once; any more stay with the old one.
+/// The maximum number of changed instances that are moved to the new series; the rest stay with the old one.
 const MAX_LATER: usize = 50;
-/// Requests that are under way at once.
+/// The maximum number of concurrent requests.
 const CONCURRENT: u8 = 4;
 
 /// A series at Google and the instance before which it is cut.
 struct CutSeries<'a> {
     calendar_id: &'a str,
-    /// As Google has it, with members that are not read.
+    /// Google's JSON of the series, including members that are not parsed.
     raw: Map<String, Value>,
     theirs: native::Event,
     event: Event,
     rules: Series,
-    /// As `Event.recurrenceId`.
+    /// The instance, in the form of `Event.recurrenceId`.
     instance: String,
     /// The original start of the instance.
     at: Instant,
-    /// The lines of the series before the instance; none where nothing lies before.
+    /// The lines of the series that ends before the instance; none if there is no earlier instance.
     capped: Option<Vec<String>>,
-    /// Changed and cancelled instances from the cut on, once they are read.
+    /// The changed and cancelled instances from the cut on; empty until they are read.
     later: Vec<LaterException>,
 }
 
@@ -75,7 +75,7 @@ struct LaterException {
     raw: Map<String, Value>,
     theirs: native::Event,
     event: Event,
-    /// As `Event.recurrenceId`, in the series' zone.
+    /// The original start in the form of `Event.recurrenceId`, in the series' zone.
     recurrence_id: String,
     original: Instant,
 }
@@ -86,7 +86,7 @@ struct Halves {
     new: native::Event,
 }
 
-/// A series to be made.
+/// The series to create.
 struct NewSeries {
     body: Map<String, Value>,
     warnings: Vec<Warning>,
@@ -120,18 +120,19 @@ impl<'a> CutSeries<'a> {
         Ok(CutSeries { calendar_id, raw, theirs, event, rules, instance, at, capped, later })
     }
 
-    /// The same with its changed and cancelled instances.
+    /// Reads the changed and cancelled instances from the cut on.
     fn with_later(mut self, context: &Context, calendar: &CalendarInfo) -> Outcome<Self> {
         self.later = self.later_exceptions(context, calendar)?;
         Ok(self)
     }
 
-    /// Whether the series has the instance still: an earlier attempt may have ended it.
+    /// Whether the series still has the instance: an earlier attempt may have ended the series.
     fn has_instance(&self) -> Outcome<bool> {
         occurs_at(&self.rules, &self.instance, Caps::default()).map_err(|error| refusal(&error))
     }
 
-    /// Cancelled instances are no EXDATE at Google: the rule alone would bring them back in the new series.
+    /// Reads the exceptions from the cut on. Google has no EXDATE for cancelled instances, so the new series' rule alone would bring them
+    /// back.
     fn later_exceptions(&self, context: &Context, calendar: &CalendarInfo) -> Outcome<Vec<LaterException>> {
         let Some(uid) = self.theirs.i_cal_uid.as_deref() else { return Ok(Vec::new()) };
         let records = read_by_uid(context, self.calendar_id, uid)?;
@@ -157,12 +158,12 @@ impl<'a> CutSeries<'a> {
         Ok(exceptions.filter(|one| one.original >= self.at).collect())
     }
 
-    /// Exceptions that are not cancelled.
+    /// The exceptions that are not cancelled.
     fn changed_exceptions(&self) -> impl Iterator<Item = &LaterException> {
         self.later.iter().filter(|one| !one.theirs.is_cancelled()).take(MAX_LATER)
     }
 
-    /// The new series' JSON: that of the instance at the cut, with what the caller changed. COUNT is the rest of it.
+    /// The JSON of the new series: that of the instance at the cut with the caller's changes, and with the rest of COUNT.
     fn remainder(&self, args: &EventWrite, calendar: &CalendarInfo) -> Outcome<NewSeries> {
         let mut first = args.event.clone();
         let mut warnings = Vec::new();
@@ -181,7 +182,7 @@ impl<'a> CutSeries<'a> {
         let copied = COPIED.iter().filter_map(|name| Some(((*name).to_owned(), raw.get(*name)?.clone())));
         let mut body: Map<String, Value> = copied.collect();
         if let Some(conference) = body.get_mut("conferenceData").and_then(Value::as_object_mut) {
-            // The conference itself is taken along; the request for it would make another one.
+            // The conference is kept; its creation request would create another one.
             conference.remove("createRequest");
         }
         for (name, value) in changes {
@@ -193,7 +194,7 @@ impl<'a> CutSeries<'a> {
         Ok(NewSeries { body, warnings })
     }
 
-    /// The lines of the series that goes on with `first`, moved along with its start, and the dates that have no place in it any more.
+    /// The lines of the series that continues with `first`, shifted along with its start, and the dates that it no longer has.
     fn lines_from(&self, first: &Event) -> Result<(Vec<String>, Vec<String>), recurrence::Error> {
         let mut lines = remainder_from(&self.rules, &self.instance, Caps::default())?;
         let cancelled = self.later.iter().filter(|one| one.theirs.is_cancelled());
@@ -211,7 +212,7 @@ impl<'a> CutSeries<'a> {
         Ok((carried.lines, carried.dropped))
     }
 
-    /// Makes the changed instances those of the new series, takes them from the old one, and returns the present state.
+    /// Copies the changed instances to the new series, removes them from the old one, and returns the current state.
     fn finish(&self, context: &Context, halves: &Halves, calendar: &CalendarInfo) -> Outcome<Mutated> {
         let first = event_from(&halves.new, calendar)?;
         let mut sources = vec![event_source(&halves.old, calendar)?, event_source(&halves.new, calendar)?];
@@ -232,7 +233,7 @@ impl<'a> CutSeries<'a> {
         Ok(Mutated { item: Some(halves.new.id.clone()), sources, warnings, ..Mutated::default() })
     }
 
-    /// The request that makes an instance of the new series what this one is in the old one: the members in which it differs from that.
+    /// The request that copies a changed instance of the old series to the new one: the members in which it differs from its series.
     fn copy_exception(&self, one: &LaterException, series_id: &str) -> Outcome<Request> {
         let value = |name: &str| one.raw.get(name).cloned().unwrap_or_default();
         let differing = COPIED.iter().filter(|name| one.raw.get(**name) != self.raw.get(**name));
@@ -261,7 +262,7 @@ impl<'a> CutSeries<'a> {
         Ok(Request::patch(url).json(&body))
     }
 
-    /// Removes changed instances that lie behind the end of the series, which Google may keep.
+    /// Removes changed instances after the end of the series, which Google may keep.
     fn remove_later(&self, context: &Context) -> Vec<Source> {
         let ids: Vec<&str> = self.changed_exceptions().map(|one| one.theirs.id.as_str()).collect();
         let query = [send_updates(Notify::None)];
@@ -280,7 +281,7 @@ impl<'a> CutSeries<'a> {
     }
 }
 
-/// Changes an instance and all later ones. Where nothing lies before the instance, that is a change of the whole series.
+/// Changes an instance and all later ones. If there is no earlier instance, changes the whole series.
 pub fn update(context: &Context, args: &EventWrite, scope: &EventScope) -> Outcome<Mutated> {
     let calendar = CalendarInfo::of_call(context, args.time_zone.as_deref());
     let cut = CutSeries::read(context, scope, &args.target, &calendar)?;
@@ -304,7 +305,7 @@ pub fn update(context: &Context, args: &EventWrite, scope: &EventScope) -> Outco
     }
     if let Err(conflict) = scope.ensure_version(cut.theirs.etag.as_deref()) {
         if is_repeated {
-            // What an earlier attempt made would double the instances.
+            // Undo the earlier attempt, or its series would duplicate the instances.
             undo(context, scope.calendar, &id, args.notify);
         }
         return Err(conflict);
@@ -331,7 +332,7 @@ pub fn delete(context: &Context, args: &EventDelete, scope: &EventScope) -> Outc
         }
         read => read?,
     };
-    // An earlier attempt has ended the series: of it the caller has no version.
+    // If an earlier attempt has ended the series, the caller's etag is out of date.
     if !(context.attempt() > 1 && cut.capped.is_some() && !cut.has_instance()?) {
         scope.ensure_version(cut.theirs.etag.as_deref())?;
     }
@@ -352,7 +353,7 @@ fn is_final(failure: &Failure) -> bool {
     failure.http_status.is_some() && codes.contains(&failure.code.as_str())
 }
 
-/// Deletes the new series again, whose guests are notified as they were of its creation.
+/// Deletes the new series again, and notifies its guests as they were notified of its creation.
 fn undo(context: &Context, calendar: &str, id: &str, notify: Notify) {
     let url = roots::events(calendar, &[id], &[send_updates(notify)]);
     match url.and_then(|url| execute(context, Request::delete(url), "deleting the new series")) {
@@ -375,7 +376,7 @@ fn is_removed(response: &Outcome<Response>) -> bool {
     })
 }
 
-/// The instance's name as the series writes it.
+/// The `recurrenceId` of the target instance, in the series' zone.
 fn instance_of(target: &EventTarget, series: &Event) -> Outcome<String> {
     if let Some(id) = &target.recurrence_id {
         return Ok(id.clone());

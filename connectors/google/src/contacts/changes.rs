@@ -1,5 +1,5 @@
-//! Changes of a book: walks over Google's lists, whose parameters never differ, because a sync token is good for those of its first call
-//! alone. Groups and people are lists of their own, read side by side.
+//! Changes of an address book, read from Google's lists. The parameters of all calls are equal, because a sync token is valid only with
+//! those of its first call. Groups and people are separate lists, read concurrently.
 
 use connector_sdk::http::{Request, Response};
 use connector_sdk::rest::cursor;
@@ -17,17 +17,17 @@ use crate::contacts::read::{GROUP_FIELDS, PERSON_FIELDS};
 use crate::contacts::record::{listed_group, listed_person, named_group, named_person};
 use crate::roots;
 
-/// The version of the cursors, and of the parameters of the walks.
+/// The version of the cursors and of the lists' parameters.
 const VERSION: &str = "g1";
-/// People of a page; Google takes up to 1,000, which are too many for one answer.
+/// The number of people in a page. Google allows 1,000, which do not fit an answer.
 const PAGE_SIZE: u32 = 500;
-/// Lists that are read at once.
+/// The number of lists that are read concurrently.
 const CONCURRENT: u8 = 2;
 
 const DAY_MS: i64 = 86_400_000;
-/// The life of sync tokens in milliseconds, from the walk over everything that they come from.
+/// The lifetime of sync tokens in milliseconds, from the start of the full sync.
 const TOKEN_LIFE_MS: i64 = 7 * DAY_MS;
-/// The time in milliseconds before the end of that life in which everything is read again.
+/// The time in milliseconds before the end of that lifetime in which the next full sync starts.
 const RENEWAL_MS: i64 = DAY_MS;
 
 /// A list of Google's.
@@ -39,37 +39,37 @@ enum PeopleList {
     Other,
 }
 
-/// The place in a list.
+/// The position in a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ListWalk {
     list: PeopleList,
-    /// The sync token of the last walk; none where everything is read.
+    /// The sync token of the last round; none in a full sync.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     since: Option<String>,
     /// The next page.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     page: Option<String>,
-    /// The sync token for the next walk: the list's last page was read.
+    /// The sync token for the next round, once the list's last page was read.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     next: Option<String>,
 }
 
-/// The place in a book.
+/// The position in an address book.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct BookWalk {
-    /// Items of a page. A parameter of the walk: it stays for the life of its tokens.
+    /// The page size, which must not change for the lifetime of the sync tokens.
     size: u32,
-    /// The start of the last walk over everything, Unix milliseconds.
+    /// The start of the last full sync, in Unix milliseconds.
     full_at: i64,
-    /// The time, Unix milliseconds, from which everything is read again.
+    /// The time from which the next full sync starts, in Unix milliseconds.
     renew_at: i64,
     lists: Vec<ListWalk>,
 }
 
-/// Returns the next page of a book, or of its changes. Fails with `cursor-expired` where the provider has forgotten a token, or the cursor
-/// is not one of this version.
+/// Returns the next page of an address book, or of its changes. Fails with `cursor-expired` if a token has expired, or if the cursor is
+/// from another version.
 pub fn changes(context: &Context, args: &ChangesRequest) -> Outcome<Answer<Sources>> {
     let book = book(args.collection.as_deref().unwrap_or_default())?;
     let mut walk = match &context.cursor {
@@ -96,9 +96,9 @@ pub fn changes(context: &Context, args: &ChangesRequest) -> Outcome<Answer<Sourc
 }
 
 impl BookWalk {
-    /// Returns a walk over everything.
+    /// Returns the start of a full sync.
     fn new(context: &Context, book: Book, limit: u32) -> Self {
-        // Accounts that were connected at the same time are not read again at the same time.
+        // Spreads the next full syncs of accounts that were connected at the same time.
         let spread = context.random_bytes(2).iter().fold(0, |sum: i64, byte| sum * 256 + i64::from(*byte));
         let lists = lists_of(book).iter();
         let list = |list: &PeopleList| ListWalk { list: *list, since: None, page: None, next: None };
@@ -124,12 +124,12 @@ impl BookWalk {
         Err(Failure::new(code::CURSOR_EXPIRED, "the cursor is not one of this address book"))
     }
 
-    /// Whether it is over changes, and not over everything.
+    /// Whether this is a round of changes, not a full sync.
     fn is_delta(&self) -> bool {
         self.lists.iter().any(|list| list.since.is_some())
     }
 
-    /// Whether everything is to be read again before Google forgets the tokens. Of older ones Google itself says whether it knows them.
+    /// Whether a full sync is due before the tokens expire. For older tokens Google itself reports whether they have expired.
     fn is_due(&self, now: i64) -> bool {
         (self.renew_at..self.full_at.saturating_add(TOKEN_LIFE_MS)).contains(&now)
     }
@@ -138,7 +138,7 @@ impl BookWalk {
         self.lists.iter().all(|list| list.page.is_none() && list.next.is_none())
     }
 
-    /// Makes the end of this walk the start of the next one.
+    /// Makes the end of this round the start of the next one.
     fn turn(&mut self) {
         for list in &mut self.lists {
             (list.since, list.page) = (list.next.take(), None);
@@ -165,7 +165,7 @@ impl BookWalk {
     }
 }
 
-/// The lists that a book is made of.
+/// The lists that an address book consists of.
 fn lists_of(book: Book) -> &'static [PeopleList] {
     match book {
         Book::Contacts => &[PeopleList::Groups, PeopleList::People],
@@ -174,7 +174,7 @@ fn lists_of(book: Book) -> &'static [PeopleList] {
 }
 
 impl ListWalk {
-    /// The request for the next page. `fields` of a request for names is no parameter of the walk.
+    /// The request for the next page. `fields` of a request for names is not one of the parameters that must be constant.
     fn request(&self, size: u32, names_only: bool) -> Outcome<Request> {
         let size = size.to_string();
         let (path, mut query, names): (&[&str], Vec<(&str, &str)>, &str) = match self.list {
@@ -213,7 +213,7 @@ impl ListWalk {
         }
     }
 
-    /// The failure of a request that continues from a token: one that the provider cannot read is from another walk.
+    /// Converts the failure of a request with a token: a token that the provider refuses means `cursor-expired`.
     fn expire_cursor(&self, failure: Failure) -> Failure {
         let is_continued = self.since.is_some() || self.page.is_some();
         match (failure.http_status, failure.code.as_str()) {
@@ -224,7 +224,7 @@ impl ListWalk {
         }
     }
 
-    /// The sources of a page. Changes of people come minutes late; by their times the host keeps what is newer.
+    /// The sources of a page. Google reports changes of people minutes late; with their times the host keeps newer data.
     fn sources(&self, page: &PeoplePage, names_only: bool) -> Vec<Source> {
         match self.list {
             PeopleList::Groups if names_only => {
@@ -236,7 +236,7 @@ impl ListWalk {
         }
     }
 
-    /// Continues after a page. One without items is not the last one if it has a page token.
+    /// Continues after a page. An empty page with a page token is not the last one.
     fn advance(&mut self, page: PeoplePage) -> Outcome<()> {
         let token = |token: Option<String>| token.filter(|token| !token.is_empty());
         match (token(page.next_page_token), token(page.next_sync_token)) {

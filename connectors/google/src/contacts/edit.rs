@@ -1,4 +1,5 @@
-//! The model's contacts as Google's people: the members that the caller changed, each made of the one that is there. Pure.
+//! Converts the model's contacts to Google's people, without side effects: the members that the caller changed, each based on the current
+//! one.
 
 use model::contacts::{
     Anniversary, Contact, ContactEmail, ContactKind, ContactPhone, ContactUrl, ImAddress, Organization,
@@ -16,7 +17,7 @@ use crate::contacts::values::{
     PersonIm, PersonNickname, PersonOrganization, PersonPhone, PersonRelation, PersonUrl,
 };
 
-/// Fields that are parts of Google's name, which is written as a whole.
+/// The fields in Google's name, which is written as a whole.
 const NAME_FIELDS: [&str; 8] = [
     "displayName",
     "givenName",
@@ -33,9 +34,9 @@ const NAME_FIELDS: [&str; 8] = [
 pub struct PersonEdit {
     /// The changed members.
     pub person: Person,
-    /// The names of these members, for the mask: one that is empty is emptied.
+    /// The names of these members, for the mask. An empty member is cleared.
     pub fields: Vec<&'static str>,
-    /// Fields that Google cannot keep.
+    /// Warnings about fields that Google does not support.
     pub lost: Vec<Warning>,
 }
 
@@ -46,8 +47,8 @@ impl PersonEdit {
     }
 }
 
-/// Returns the change that makes the fields which `changed` names those of `ours`. `before`: the person as it is at Google; a list is
-/// replaced as a whole, and its values keep what the model does not have.
+/// Returns the change that sets the fields in `changed` to those of `ours`. `before` is the current person at Google: a list is replaced as
+/// a whole, but its values keep members that the model does not have.
 pub fn person_to(ours: &Contact, changed: &[String], before: &Person) -> PersonEdit {
     let has = |field: &str| changed.iter().any(|name| name == field);
     let mut edit = PersonEdit::default();
@@ -107,7 +108,7 @@ fn put_days(edit: &mut PersonEdit, ours: &Contact, has: &dyn Fn(&str) -> bool, b
         fields.push("birthdays");
     }
     if has("anniversaries") {
-        // Those without a month or a day are none of the model's.
+        // Keeps dates without a month or day, which the model cannot express.
         let kept = before.events.iter().filter(|one| date_from(one.date.as_ref()).is_none());
         let kept = kept.map(|one| PersonEvent { metadata: None, ..one.clone() });
         person.events = ours.anniversaries.iter().map(event_to).chain(kept).collect();
@@ -124,7 +125,7 @@ fn put_days(edit: &mut PersonEdit, ours: &Contact, has: &dyn Fn(&str) -> bool, b
     }
 }
 
-/// Warnings about what Google cannot keep of the changed fields.
+/// Warnings about changed fields that Google does not support.
 fn losses(ours: &Contact, has: &dyn Fn(&str) -> bool) -> Vec<Warning> {
     const LABEL: &str = "Google has a type or a label for a value, not both: the label was left out";
     let is_lost = |label: &Option<String>, is_custom: bool| {
@@ -176,14 +177,14 @@ fn phone_to(ours: &ContactPhone, before: &[PersonPhone]) -> PersonPhone {
     }
 }
 
-/// The address without its kind and the text of the whole.
+/// The address without its kind and formatted text.
 fn parts(address: &PostalAddress) -> PostalAddress {
     PostalAddress { kind: ContactKind::Other, label: None, formatted: None, ..address.clone() }
 }
 
 fn address_to(ours: &PostalAddress, before: &[PersonAddress]) -> PersonAddress {
     let same = before.iter().find(|old| parts(&address_from(old)) == parts(ours));
-    // A text that was made of other parts would say the old address.
+    // A formatted text that belongs to the old parts would show the old address.
     let is_of = |old: &PersonAddress| old.formatted_value.as_ref() == ours.formatted.as_ref();
     let is_outdated = same.is_none() && before.iter().any(is_of);
     PersonAddress {
@@ -219,7 +220,7 @@ fn organization_to(ours: &Organization, before: &[PersonOrganization]) -> Person
 fn url_to(ours: &ContactUrl, before: &[PersonUrl]) -> PersonUrl {
     let old = before.iter().find(|old| old.value.as_ref() == Some(&ours.value));
     let old = old.and_then(|old| old.kind.as_deref());
-    // The model has no labels of pages: what Google calls this one is the label.
+    // The model has no labels for URLs: keep Google's.
     let kind = kind_to(ours.kind, kind_from(old).1.as_deref(), old);
     PersonUrl { value: Some(ours.value.clone()), kind, metadata: None }
 }

@@ -1,4 +1,4 @@
-//! Groups: made, changed and deleted. Contacts name their groups; a group's members are changed by names of people.
+//! Creates, changes and deletes groups. Contacts list their groups; members of a group are changed by resource names of people.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,15 +18,15 @@ use crate::contacts::record::{deleted_source, group_source, head_of};
 use crate::contacts::values::{ClientData, PersonSource};
 use crate::roots;
 
-/// The members of a new group that its creation answers with.
+/// The fields of a new group in the answer to its creation.
 const NEW_GROUP_FIELDS: &str = "clientData,groupType,metadata,name";
-/// People that one change of members names; Google's most.
+/// The maximum number of people in one change of members, Google's limit.
 const MAX_MEMBERS: usize = 1_000;
-/// Contacts that an account can have.
+/// The maximum number of contacts of an account.
 const MAX_CONTACTS: usize = 25_000;
-/// Items of a page when one is looked for; Google's most.
+/// The page size of searches, Google's maximum.
 const PAGE_SIZE: &str = "1000";
-/// Pages that are looked through.
+/// The maximum number of pages that are searched.
 const MAX_PAGES: usize = 50;
 
 /// Creates a group. Names are unique: if the name is taken, the group may be from an earlier attempt.
@@ -83,7 +83,7 @@ pub fn update(context: &Context, args: &ItemWrite<ContactGroup>) -> Outcome<Muta
     answer(context, &group, &change)
 }
 
-/// Deletes a group; its members stay. One that is gone is as good as deleted.
+/// Deletes a group; its members stay. Succeeds if the group no longer exists.
 pub fn delete(context: &Context, args: &ItemDelete) -> Outcome<Mutated> {
     ensure_writable(&args.collection)?;
     let id = group_id(&args.source).ok_or_else(|| Failure::invalid("this is a contact, not a group"))?;
@@ -137,7 +137,7 @@ fn answer(context: &Context, group: &PersonGroup, change: &MemberChange) -> Outc
     if names.is_empty() {
         sources.push(group_source(group)?);
     } else {
-        // The group is another one with other members.
+        // The group has a new version after its members changed.
         sources.push(group_source(&read_group(context, id, None)?)?);
         sources.extend(read_people(context, &names)?);
     }
@@ -148,7 +148,7 @@ fn modify_members(context: &Context, id: &str, change: &MemberChange) -> Outcome
     let mut warnings = Vec::new();
     let added = change.added.chunks(MAX_MEMBERS).map(|names| ("resourceNamesToAdd", names));
     let removed = change.removed.chunks(MAX_MEMBERS).map(|names| ("resourceNamesToRemove", names));
-    // One after the other: Google locks the account for each.
+    // One request at a time, because Google locks the account for each.
     for (member, names) in added.chain(removed) {
         let url = roots::people(&["contactGroups", id, "members:modify"], &[])?;
         let request = Request::post(url).json(&json!({ member: names }));
@@ -174,7 +174,7 @@ fn member_warning(name: &str, message: &str) -> Warning {
     }
 }
 
-/// The first group that fits; none where no group does.
+/// Finds the first group for which `fits` is true.
 fn find_group(context: &Context, fits: impl Fn(&PersonGroup) -> bool) -> Outcome<Option<PersonGroup>> {
     let mut token: Option<String> = None;
     for _ in 0..MAX_PAGES {
@@ -195,17 +195,17 @@ fn find_group(context: &Context, fits: impl Fn(&PersonGroup) -> bool) -> Outcome
     Ok(None)
 }
 
-/// Returns the resource names of contacts by their uids, which are the ids of their sources. Fails where one is gone.
+/// Returns the resource names of contacts by their uids, which are the ids of their sources. Fails if one no longer exists.
 fn resolve_members(context: &Context, uids: &[String]) -> Outcome<Vec<String>> {
     let mut found: HashMap<String, String> = HashMap::new();
     let is_name = |uid: &&String| uid.starts_with("people/");
     found.extend(uids.iter().filter(is_name).map(|uid| (uid.clone(), uid.clone())));
-    // A contact that no profile is linked to is called by its id in decimal.
+    // The resource name of a contact without a linked profile is its id in decimal.
     let likely: Vec<String> = uids.iter().filter_map(|uid| likely_name(uid)).collect();
     let likely: Vec<&str> = likely.iter().map(String::as_str).collect();
     for names in likely.chunks(BATCH_SIZE) {
         let answers = match batch(context, names, "metadata") {
-            // A guess that is no name at all: the list has them.
+            // The guess is not a valid name: fall back to the list.
             Err(failure) if matches!(failure.code.as_str(), code::INVALID | code::NOT_FOUND) => continue,
             answers => answers?,
         };
@@ -235,7 +235,7 @@ fn uid_and_name(record: &RawValue) -> Option<(String, String)> {
     Some((uid, head.resource_name)).filter(|(_, name)| !name.is_empty())
 }
 
-/// Looks through all contacts for those that are missing.
+/// Searches all contacts for the missing ones.
 fn find_people(context: &Context, uids: &[String], found: &mut HashMap<String, String>) -> Outcome<()> {
     let mut token: Option<String> = None;
     for _ in 0..MAX_PAGES {

@@ -12,10 +12,10 @@ use crate::contacts::values::{
 
 /// The group of the contacts that are marked with a star.
 pub const STARRED: &str = "contactGroups/starred";
-/// The group that a contact is in as long as it is one, unless it is in others.
+/// The group of all contacts that are in no other group.
 pub const MY_CONTACTS: &str = "contactGroups/myContacts";
 
-/// A person: lists of values, each with the source that it is from. Members that are only read are not written.
+/// A person: lists of values, each with its source. Read-only members are not serialized.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Person {
@@ -77,7 +77,7 @@ pub struct Person {
     pub user_defined: Vec<Value>,
 }
 
-/// Keeps the values of these lists that are the contact's own.
+/// Retains the contact's own values of these lists.
 macro_rules! retain_own {
     ($person:ident: $($list:ident),+) => {
         $($person.$list.retain(|value| is_own(value.metadata.as_ref()));)+
@@ -85,14 +85,14 @@ macro_rules! retain_own {
 }
 
 impl Person {
-    /// Returns the person without what a profile of the same person says of itself.
+    /// Returns the person without the values of a linked profile.
     pub fn own(mut self) -> Self {
         retain_own!(self: names, nicknames, email_addresses, phone_numbers, addresses, organizations, urls);
         retain_own!(self: im_clients, relations, birthdays, events, biographies);
         self
     }
 
-    /// The source that the account's own values are in; none for a person who is no contact of the account.
+    /// The source with the account's own values; none if the person is not a contact of the account.
     pub fn contact_source(&self) -> Option<&PersonSource> {
         let is_contact =
             |source: &&PersonSource| matches!(source.kind.as_deref(), Some("CONTACT" | "OTHER_CONTACT"));
@@ -119,7 +119,7 @@ impl Person {
     }
 }
 
-/// Whether a value is one of a contact, and not of a profile.
+/// Whether a value belongs to a contact, not to a profile.
 fn is_own(metadata: Option<&FieldMetadata>) -> bool {
     let kind = metadata.and_then(|metadata| metadata.source.as_ref()?.kind.as_deref());
     !matches!(kind, Some("PROFILE" | "DOMAIN_PROFILE" | "ACCOUNT" | "DOMAIN_CONTACT"))
@@ -138,13 +138,13 @@ pub struct PersonMetadata {
 }
 
 impl PersonMetadata {
-    /// Whether there is nothing in it that is written.
+    /// Whether it has no members to write.
     pub fn is_empty(&self) -> bool {
         self.sources.is_empty()
     }
 }
 
-/// The name of a person and whether the person is there, without the content.
+/// The resource name of a person and whether the person exists, without content.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PersonHead {
@@ -159,18 +159,18 @@ pub struct PersonGroup {
     pub resource_name: String,
     pub etag: Option<String>,
     pub name: Option<String>,
-    /// The name in the account's language, of a group that Google has made.
+    /// The name of a system group in the account's language.
     pub formatted_name: Option<String>,
     pub group_type: Option<String>,
     pub member_count: i64,
-    /// As many as were asked for.
+    /// The resource names of the members, as many as were requested.
     pub member_resource_names: Vec<String>,
     pub client_data: Vec<ClientData>,
     pub metadata: GroupMetadata,
 }
 
 impl PersonGroup {
-    /// Whether Google has made the group.
+    /// Whether this is a system group of Google.
     pub fn is_system(&self) -> bool {
         self.group_type.as_deref() == Some("SYSTEM_CONTACT_GROUP")
     }
@@ -188,7 +188,7 @@ pub struct GroupMetadata {
     pub update_time: Option<String>,
 }
 
-/// A page of people or of groups, each read for itself.
+/// A page of people or groups, each parsed separately.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PeoplePage {
@@ -206,7 +206,7 @@ pub struct PeopleBatch {
     pub responses: Vec<BatchedPerson>,
 }
 
-/// One of many people, or why there is none.
+/// One of many people, or the status that explains its absence.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct BatchedPerson {

@@ -1,7 +1,7 @@
-//! Changes of a mailbox: the initial sync, newest message first, and the history from its beginning on.
+//! Changes of a mailbox: the initial sync, newest message first, and the history since it began.
 //!
-//! A call asks for a page of the history, the labels and a page of messages at once, and then reads the messages in batches. What the
-//! provider does not answer for the moment stays in the cursor: a failure is never a deletion.
+//! A call requests a page of the history, the labels and a page of messages at once, and then reads the messages in batches. Messages that
+//! cannot be read at the moment stay in the cursor: a failure is never reported as a deletion.
 
 use std::collections::HashSet;
 
@@ -21,19 +21,19 @@ use crate::mail::labels::{DRAFT, LabelSet, folder_sources};
 use crate::mail::message::{MessageMapping, bare_source, deleted_source, partial, unreadable};
 use crate::mail::native::{HistoryPage, Message};
 
-/// Messages of a page of the initial sync, and of a delta.
+/// The number of messages in a page of the initial sync, and of a delta.
 const PAGE_SIZE: usize = 50;
-/// Time after an initial sync within which there is no second one, ms: a mailbox whose history is lost at once would be read for ever.
+/// The minimum time in milliseconds between two initial syncs: a mailbox that keeps losing its history would be read forever.
 const MIN_READING_INTERVAL_MS: i64 = 6 * 3_600_000;
-/// Time for which new mail that was found without the history is enough, ms.
+/// The minimum time in milliseconds between two searches for new mail without the history.
 const LOOK_INTERVAL_MS: i64 = 60_000;
-/// Time before a look for new mail from which messages are read once more, ms.
+/// The time in milliseconds by which two searches for new mail overlap.
 const LOOK_OVERLAP_MS: i64 = 600_000;
-/// Beginning of the ids of a user's labels.
+/// The prefix of the ids of a user's labels.
 const USER_LABEL: &str = "Label_";
 
-/// Returns the next page of the mailbox, or of what changed in it. Fails with `cursor-expired` where the provider has forgotten the history,
-/// or the cursor is not one of this version.
+/// Returns the next page of the mailbox, or of its changes. Fails with `cursor-expired` if the provider no longer has the history, or if
+/// the cursor is from another version.
 pub fn changes(context: &Context, args: &ChangesRequest) -> Outcome<Answer<Sources>> {
     let asked = usize::try_from(args.limit).unwrap_or(PAGE_SIZE);
     let limit = if asked == 0 { PAGE_SIZE } else { asked.min(PAGE_SIZE) };
@@ -55,29 +55,29 @@ pub fn changes(context: &Context, args: &ChangesRequest) -> Outcome<Answer<Sourc
     turn.finish()
 }
 
-/// One call.
+/// The state of one call.
 struct Turn<'a> {
     context: &'a Context<'a>,
-    /// Messages are reported by their names alone.
+    /// Whether messages are reported by their ids alone.
     is_by_name: bool,
     limit: usize,
     cursor: MailCursor,
-    /// The call is part of an initial sync.
+    /// Whether the call is part of an initial sync.
     is_enumeration: bool,
-    /// The call begins a delta, and so looks again for messages that were not found.
+    /// Whether the call begins a delta, and so retries messages that were not found.
     is_delta_start: bool,
-    /// There is another page, also where the cursor has none.
+    /// Whether there is another page, even if the cursor has none.
     has_more: bool,
     covered_since: Option<Instant>,
-    /// Folders and labels, reported before the messages in them.
+    /// The folders and labels, which are reported before the messages in them.
     before: Vec<Source>,
     whole: Vec<Source>,
     relabelled: Vec<LabelledMessage>,
-    /// Labels that are gone.
+    /// The deleted labels, which are reported last.
     after: Vec<Source>,
 }
 
-/// Why a message is read.
+/// The reason why a message is read.
 #[derive(Clone, Copy, PartialEq)]
 enum Origin {
     History,
@@ -109,8 +109,8 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Requests the next page of the history with the labels, and the next page of messages, where the known changes of them are
-    /// reported.
+    /// Requests the next page of the history with the labels, unless known changes are still to be reported, and the next page of the
+    /// listing, unless listed messages are still to be read.
     fn ask(&mut self, has_begun: bool) -> Outcome<()> {
         let has_history = has_begun && !self.cursor.is_history_lost && !self.cursor.has_pending();
         let has_labels = has_history && self.cursor.page.is_none();
@@ -149,7 +149,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Takes the labels in, and reports them where they differ from the last report; the first time with the folders.
+    /// Reports the labels if they have changed since the last report; the first time also the folders.
     fn take_labels(&mut self, labels: &LabelSet) {
         let digest = labels.digest();
         if self.is_by_name || digest == self.cursor.label_digest {
@@ -162,7 +162,7 @@ impl<'a> Turn<'a> {
         let known: HashSet<&String> = ids.iter().collect();
         self.after
             .extend(self.cursor.labels.iter().filter(|id| !known.contains(id)).map(|id| deleted_source(id)));
-        // They may have been listed twice in this call.
+        // The labels may have been listed twice in this call.
         self.before.retain(|source| !known.contains(&source.external_id));
         self.before.extend(labels.sources.iter().cloned());
         drop(known);
@@ -174,7 +174,7 @@ impl<'a> Turn<'a> {
         let response = history::shorten(self.context, &self.cursor, response)?;
         let response = match accepted(self.context, response, "reading the history of the mailbox") {
             Err(failure) if history::is_lost(&failure) => return self.lose_history(),
-            // An error of a front end says nothing about the mailbox.
+            // A 404 from a front end says nothing about the mailbox.
             Err(failure) if failure.code == code::NOT_FOUND => {
                 return Err(failure.with_code(code::UNAVAILABLE));
             }
@@ -202,14 +202,15 @@ impl<'a> Turn<'a> {
         Ok(())
     }
 
-    /// Continues without the history. An initial sync is read to its end. After it everything is read again, but not twice within some
-    /// hours: until then new mail is looked for, and the page after that fails, so that the host tries again later and shows why.
+    /// Continues without the history. An initial sync is completed. Otherwise the mailbox is synced again, but not twice within
+    /// `MIN_READING_INTERVAL_MS`: until then the call searches for new mail, and the next call fails, so that the host retries later and
+    /// shows the reason.
     fn lose_history(&mut self) -> Outcome<()> {
         let now = self.context.now_ms();
         if self.cursor.listing.is_some() {
             self.cursor.is_history_lost = true;
             self.cursor.page = None;
-            // The look for new mail after the reading begins here.
+            // The first search for new mail after the sync starts from this time.
             self.cursor.looked_at = Some(now.saturating_sub(LOOK_INTERVAL_MS));
             return Ok(());
         }
@@ -234,7 +235,7 @@ impl<'a> Turn<'a> {
         Ok(())
     }
 
-    /// Takes the messages that this call reads out of the cursor: those of the history, those that are waited for, and a part of the listing.
+    /// Removes the messages that this call reads from the cursor: those of the history, those to retry, and a part of the listing.
     fn messages_to_read(&mut self) -> Vec<MessageToRead> {
         let room = if self.is_enumeration { SYNC_PARTS } else { PAGE_SIZE };
         let room = room.min(self.limit).min(self.cursor.added.len());
@@ -261,7 +262,7 @@ impl<'a> Turn<'a> {
         if self.is_by_name {
             self.whole = wanted.iter().map(|message| bare_source(&message.id)).collect();
             if let Some(listing) = self.cursor.listing.as_mut().filter(|listing| listing.ids.is_empty()) {
-                // Their times are unknown, and so is from here on how far back the initial sync is complete.
+                // The times of missing messages are unknown, so from here on it is unknown how far back the initial sync is complete.
                 listing.is_unordered |= !wanted.is_empty();
             }
             return Ok(());
@@ -302,7 +303,7 @@ impl<'a> Turn<'a> {
         Ok(())
     }
 
-    /// Puts the messages that are missing back where they were.
+    /// Returns the missing messages to the cursor.
     fn put_back(&mut self, wanted: &[MessageToRead], missing: &HashSet<String>) {
         let from = |origin: Origin| -> Vec<String> {
             let of_origin = wanted.iter().filter(|message| message.origin == origin);
@@ -318,7 +319,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Reports the messages, with the ids of those that are drafts, and labels that were created since they were listed.
+    /// Reports the messages, with the draft ids of drafts, and labels that were created since the labels were listed.
     fn tell(&mut self, messages: &[Message]) -> Outcome<()> {
         let has_drafts = messages.iter().any(|message| message.has_label(DRAFT));
         let drafts = if has_drafts { DraftIndex::load(self.context)? } else { DraftIndex::default() };
@@ -332,7 +333,7 @@ impl<'a> Turn<'a> {
         Ok(())
     }
 
-    /// Whether messages have labels of the user that were not reported.
+    /// Whether the messages have user labels that have not been reported.
     fn has_new_labels(&self, messages: &[Message]) -> bool {
         let known: HashSet<&String> = self.cursor.labels.iter().collect();
         let of_changed = self.relabelled.iter().flat_map(|message| &message.labels);
@@ -340,7 +341,7 @@ impl<'a> Turn<'a> {
         labels.any(|id| id.starts_with(USER_LABEL) && !known.contains(id))
     }
 
-    /// Messages of which only the labels are reported: those that were not read whole.
+    /// The messages of which only the labels are reported, because they were not read in full.
     fn relabelled_sources(&self) -> Vec<Source> {
         let read: HashSet<&str> = self.whole.iter().map(|source| source.external_id.as_str()).collect();
         let source = |message: &LabelledMessage| match self.is_by_name {
@@ -351,7 +352,7 @@ impl<'a> Turn<'a> {
         short.map(source).collect()
     }
 
-    /// Ends the call: its sources, and the cursor with the rest.
+    /// Returns the sources of the call, and the cursor with the remaining work.
     fn finish(mut self) -> Outcome<Answer<Sources>> {
         let short = self.relabelled_sources();
         let mut deleted: Vec<Source> = Vec::new();

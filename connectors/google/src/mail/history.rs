@@ -1,4 +1,4 @@
-//! The history of a mailbox: records of changes, folded into one change for each message.
+//! The history of a mailbox: its records, combined to one change per message.
 
 use std::collections::HashMap;
 
@@ -13,29 +13,29 @@ use crate::mail::labels::{DRAFT, LabelState};
 use crate::mail::native::{HistoryNames, HistoryRecord, Message};
 use crate::mail::roots;
 
-/// Records of a page; Gmail's largest.
+/// The number of records in a page, Gmail's maximum.
 const PAGE_SIZE: &str = "500";
-/// Records of a page during the initial sync: the host reads each message whole that it does not know yet.
+/// The number of records in a page during the initial sync, in which the host reads unknown messages in full.
 const FIRST_PAGE_SIZE: &str = "100";
-/// Records per page when a page was too long. A record can name many messages.
+/// The numbers of records to try after a page that was too long, because a record can name many messages.
 const SHORTER_PAGE_SIZES: [&str; 2] = ["25", "1"];
-/// Bytes of a page that is not too long: the report on its messages takes more.
+/// The maximum size of a page in bytes. The report on its messages is larger.
 const MAX_PAGE_BYTES: usize = 2 << 20;
 
-/// The changes that records describe, each message once.
+/// The changes of a page of records, one per message.
 #[derive(Debug, Default, PartialEq)]
 pub struct HistoryDelta {
-    /// Messages to read: new ones, and others of which the records do not say enough. Drafts come last.
+    /// The messages to read: new ones, and those whose records are incomplete. Drafts come last.
     pub added: Vec<String>,
     pub relabelled: Vec<LabelledMessage>,
     pub deleted: Vec<String>,
 }
 
-/// A known message with the labels that it has now.
+/// A known message with its current labels.
 #[derive(Debug, PartialEq)]
 pub struct LabelledMessage {
     pub id: String,
-    /// The record's id, which is the message's version from then on.
+    /// The id of the record, which becomes the message's version.
     pub etag: Option<String>,
     pub labels: Vec<String>,
 }
@@ -47,12 +47,12 @@ enum MessageChange {
     Deleted,
 }
 
-/// Returns the request for the cursor's page of the history. It is never limited to a label: one that is gone is answered with 404.
+/// Returns the request for the cursor's page of the history. It is never limited to a label, because Gmail answers 404 for a deleted label.
 pub fn request(cursor: &MailCursor) -> Outcome<Request> {
     sized_request(cursor, if cursor.listing.is_some() { FIRST_PAGE_SIZE } else { PAGE_SIZE })
 }
 
-/// Returns a page in the place of one that is too long, with fewer records; else the one that is there.
+/// Requests a page with fewer records if this one is too long; otherwise returns it.
 pub fn shorten(context: &Context, cursor: &MailCursor, response: Response) -> Outcome<Response> {
     let mut response = response;
     for size in SHORTER_PAGE_SIZES {
@@ -74,19 +74,19 @@ fn sized_request(cursor: &MailCursor, size: &str) -> Outcome<Request> {
 
 /// Whether the provider no longer knows the history since the cursor.
 pub fn is_lost(failure: &Failure) -> bool {
-    // A front end gives no reason.
+    // A 404 of a front end has no reason.
     let is_of_cursor =
         failure.code == code::INVALID && failure.http_status == Some(400) && failure.detail.is_some();
     is_of_cursor || failures::is_gone(failure)
 }
 
-/// Folds the records of a page, oldest first. Of several changes of a message the last one counts.
+/// Combines the records of a page, oldest first. Of several changes of a message the last one counts.
 pub fn fold(records: &[Box<RawValue>]) -> HistoryDelta {
     let mut folded = FoldedHistory::default();
     for record in records {
         match serde_json::from_str::<HistoryRecord>(record.get()) {
             Ok(record) => folded.take(&record),
-            // The state of its messages is found by reading each of them.
+            // The messages of a malformed record are read one by one.
             Err(_) => {
                 let names: HistoryNames = serde_json::from_str(record.get()).unwrap_or_default();
                 for message in &names.messages {
@@ -100,7 +100,7 @@ pub fn fold(records: &[Box<RawValue>]) -> HistoryDelta {
 
 #[derive(Default)]
 struct FoldedHistory {
-    /// In the order in which they were first named.
+    /// The changes, in the order in which the messages first occur.
     changes: Vec<(String, MessageChange)>,
     places: HashMap<String, usize>,
 }
@@ -127,14 +127,14 @@ impl FoldedHistory {
 
     fn relabel(&mut self, message: &Message, etag: Option<&str>) {
         match (self.change_of(&message.id), &message.label_ids) {
-            // It is read as it is now.
+            // The message is read in its current state.
             (Some(MessageChange::Added { is_draft }), _) => *is_draft |= message.has_label(DRAFT),
             (Some(MessageChange::Deleted), _) => {}
             (_, Some(labels)) => {
                 let etag = etag.map(str::to_owned);
                 self.set_change(&message.id, MessageChange::Relabelled { etag, labels: labels.clone() });
             }
-            // No labels, or labels that were not reported: reading the message shows which.
+            // No labels, or unreported ones: the message is read to find out.
             (_, None) => self.set_change(&message.id, MessageChange::Added { is_draft: false }),
         }
     }
@@ -209,7 +209,7 @@ mod tests {
         let expected =
             LabelledMessage { id: "a".into(), etag: Some("3".into()), labels: vec!["TRASH".into()] };
         assert_eq!(delta.relabelled, [expected]);
-        // Also of a message that came and went: another page may have reported it.
+        // Includes messages that were added and deleted in this page, because another page may have reported them.
         assert_eq!(delta.deleted, ["c", "d"]);
     }
 
@@ -225,14 +225,14 @@ mod tests {
         );
     }
 
-    /// An archived message that is read has no labels, and then Gmail names none.
+    /// For an archived and read message without labels, Gmail omits the list.
     #[test]
     fn a_message_without_labels_in_its_record_is_read() {
         let change = json!([{ "message": { "id": "a", "threadId": "a" }, "labelIds": ["INBOX"] }]);
         assert_eq!(folded(&[json!({ "id": "1", "labelsRemoved": change })]).added, ["a"]);
     }
 
-    /// A record can name so many messages that no answer has room for a page of them.
+    /// A record can name so many messages that a page does not fit an answer.
     #[test]
     fn a_page_that_is_too_long_is_asked_for_with_fewer_records() {
         let host = Recorded::answering(|request| {

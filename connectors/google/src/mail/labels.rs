@@ -1,7 +1,7 @@
-//! Gmail's labels as folders, labels and marks: what those of a message say of it, and which ones a change adds and removes.
+//! Maps Gmail's labels to folders, labels and flags: the state of a message by its labels, and the labels that a change adds and removes.
 //!
-//! Five system labels are folders, and a message with none of them is in a made-up sixth one, the archive. Others are marks. The rest are
-//! labels, those of the user and such system labels as `CATEGORY_SOCIAL`.
+//! Five system labels are folders; a message with none of them is in a sixth folder of ours, the archive. Some system labels are flags. All
+//! others are labels: those of the user, and system labels such as `CATEGORY_SOCIAL`.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -20,18 +20,18 @@ pub const SENT: &str = "SENT";
 pub const DRAFT: &str = "DRAFT";
 pub const SPAM: &str = "SPAM";
 pub const TRASH: &str = "TRASH";
-/// The folder of messages that are in none of Gmail's own; no label of Gmail.
+/// The folder of messages that are in none of Gmail's folders. It is not a label of Gmail.
 pub const ARCHIVE: &str = "ARCHIVE";
 
 pub const UNREAD: &str = "UNREAD";
 pub const STARRED: &str = "STARRED";
 pub const IMPORTANT: &str = "IMPORTANT";
-/// Messages of Google's chat, which are no mail.
+/// The label of Google Chat messages, which are not mail.
 const CHAT: &str = "CHAT";
-/// Messages that Gmail is to send later; they are not mail yet.
+/// The label of messages that Gmail will send later; they are not mail yet.
 const SCHEDULED: &str = "SCHEDULED";
 
-/// Folders: id, name and role, in the order in which they are shown.
+/// The folders in display order: id, name and role.
 const FOLDERS: [(&str, &str, FolderRole); 6] = [
     (INBOX, "Inbox", FolderRole::Inbox),
     (DRAFT, "Drafts", FolderRole::Drafts),
@@ -40,24 +40,24 @@ const FOLDERS: [(&str, &str, FolderRole); 6] = [
     (SPAM, "Spam", FolderRole::Junk),
     (TRASH, "Trash", FolderRole::Trash),
 ];
-/// Labels that are folders at Gmail.
+/// The labels that are folders in Gmail.
 pub const GMAIL_FOLDERS: [&str; 5] = [INBOX, SENT, DRAFT, SPAM, TRASH];
 /// Folders that a message can be put into and taken out of.
 const MOVABLE: [&str; 3] = [INBOX, SPAM, TRASH];
-/// Folders in which a message is alone.
+/// Folders that exclude all other folders of a message.
 const APART: [&str; 2] = [TRASH, SPAM];
-/// Labels that are no labels to users.
+/// Labels that are flags or states, and not shown to users as labels.
 const MARKS: [&str; 5] = [UNREAD, STARRED, IMPORTANT, CHAT, SCHEDULED];
 
-/// Labels that one change can add, and that it can remove.
+/// The maximum number of labels that one change can add, and that it can remove.
 const MAX_CHANGED_LABELS: usize = 100;
-/// Labels of an account that are read; Gmail's limit.
+/// The maximum number of labels of an account, which is Gmail's limit.
 const MAX_LABELS: usize = 10_000;
 
 const FOLDER_KIND: &str = "email_folder";
 const LABEL_KIND: &str = "email_label";
 
-/// Everything that the labels of a message say of it. As JSON the body of a partial item.
+/// The state of a message by its labels. Its JSON is the body of a partial item.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LabelState {
@@ -70,7 +70,7 @@ pub struct LabelState {
 }
 
 impl LabelState {
-    /// The state that these labels mean. None: the message is a chat, or one to be sent later, which are left out.
+    /// Returns the state for these labels; none for chats and scheduled messages, which are left out.
     pub fn from_labels(labels: &[String]) -> Option<LabelState> {
         let has = |label: &str| labels.iter().any(|id| id == label);
         if has(CHAT) || has(SCHEDULED) {
@@ -90,8 +90,8 @@ impl LabelState {
     }
 }
 
-/// The folders that these labels mean. In the trash and in spam a message is in no other one: between two steps of Gmail's it can have the
-/// labels of both.
+/// Returns the folders for these labels. A message in the trash or in spam is in no other folder, although Gmail can report the labels of
+/// both while it moves a message.
 fn folders_of(labels: &[String]) -> Vec<String> {
     let has = |label: &str| labels.iter().any(|id| id == label);
     if let Some(apart) = APART.into_iter().find(|folder| has(folder)) {
@@ -102,7 +102,7 @@ fn folders_of(labels: &[String]) -> Vec<String> {
     if found.is_empty() { vec![ARCHIVE.to_owned()] } else { found }
 }
 
-/// Whether this is a label to users: neither a folder nor a mark.
+/// Whether this label is shown to users: it is neither a folder nor a flag.
 pub fn is_label(id: &str) -> bool {
     !id.is_empty() && id != ARCHIVE && !GMAIL_FOLDERS.contains(&id) && !MARKS.contains(&id)
 }
@@ -146,7 +146,7 @@ pub struct LabelSet {
 }
 
 impl LabelSet {
-    /// The labels of Gmail's answer. One that cannot be read has an error.
+    /// Reads the labels of Gmail's answer. A malformed label becomes a source with an error.
     pub fn from_list(list: &LabelList) -> LabelSet {
         let entries = list.labels.iter().take(MAX_LABELS);
         let sources = entries.filter_map(|record| match serde_json::from_str::<LabelEntry>(record.get()) {
@@ -188,7 +188,7 @@ fn label_of(entry: &LabelEntry) -> Label {
     }
 }
 
-/// The source of a label whose description makes no sense. None: it has no id either.
+/// The source for a malformed label; none if it has no id either.
 fn unreadable_label(record: &str) -> Option<Source> {
     #[derive(serde::Deserialize)]
     struct LabelId {
@@ -211,7 +211,7 @@ fn source_of(id: &str, kind: &str, resource: &impl Serialize) -> Source {
 pub struct LabelChange {
     pub add: Vec<String>,
     pub remove: Vec<String>,
-    /// About fields that Gmail does not have.
+    /// Warnings about fields that Gmail does not support.
     pub warnings: Vec<Warning>,
 }
 
@@ -229,14 +229,13 @@ impl LabelChange {
     }
 }
 
-/// Whether `label_change` has to know the labels that the message has: Gmail alone puts messages into the folders of sent ones and of drafts.
+/// Whether `label_change` needs the current labels of the message, because only Gmail itself moves messages to Sent and Drafts.
 pub fn needs_labels(wanted: &MessageUpdate) -> bool {
     wanted.folders.iter().flatten().any(|folder| folder == SENT || folder == DRAFT)
 }
 
-/// Returns the labels to add and to remove for this change. `now`: the labels that the message has; with them nothing is added that is there
-/// and nothing removed that is not. Fails with `unsupported` for folders that a message cannot be in, and with `not-found` for ids that are
-/// none.
+/// Returns the labels to add and to remove for this change. With the current labels, `now`, the result has no labels that are already added
+/// or removed. Fails with `unsupported` for folders that a message cannot be in, and with `not-found` for unknown ids.
 pub fn label_change(now: Option<&[String]>, wanted: &MessageUpdate) -> Outcome<LabelChange> {
     let mut change = LabelChange::default();
     for (label, is_wanted) in [(UNREAD, wanted.unread), (STARRED, wanted.starred)] {
@@ -269,7 +268,7 @@ pub fn label_change(now: Option<&[String]>, wanted: &MessageUpdate) -> Outcome<L
             change.set(label, is_wanted);
         }
     }
-    // Gmail refuses a label on both sides.
+    // Gmail refuses a label that is both added and removed.
     change.remove.retain(|label| !change.add.contains(label));
     if let Some(now) = now {
         change.add.retain(|label| !now.contains(label));
@@ -281,7 +280,7 @@ pub fn label_change(now: Option<&[String]>, wanted: &MessageUpdate) -> Outcome<L
     Ok(change)
 }
 
-/// Adds to the change what puts a message with these labels into these folders.
+/// Adds the labels that move a message with the labels `now` to these folders.
 fn move_to(change: &mut LabelChange, now: &[String], folders: &[String]) -> Outcome<()> {
     let unsupported = |message: &str| Failure::new(code::UNSUPPORTED, message);
     let has = |folder: &str| folders.iter().any(|id| id == folder);
@@ -323,7 +322,7 @@ mod tests {
         LabelState::from_labels(&labels(names)).unwrap()
     }
 
-    /// The labels that a message with these has after a change.
+    /// Applies a change to a list of labels.
     fn apply(change: &LabelChange, labels: &[String]) -> Vec<String> {
         let kept = labels.iter().filter(|label| !change.remove.contains(label));
         let added = change.add.iter().filter(|label| !labels.contains(label));
@@ -424,7 +423,7 @@ mod tests {
         let change = label_change(None, &wanted).unwrap();
         let fields: Vec<_> = change.warnings.iter().filter_map(|warning| warning.target.as_deref()).collect();
         assert_eq!(fields, ["importance", "answered", "keywords"]);
-        // A label on both sides is added.
+        // A label that is both added and removed is added.
         assert_eq!(change.add, ["Label_1", "Label_2"]);
         assert_eq!(change.remove, ["IMPORTANT", "Label_3"]);
         let mark = MessageUpdate { add_labels: labels(&["UNREAD"]), ..MessageUpdate::default() };
@@ -434,7 +433,7 @@ mod tests {
         assert_eq!(label_change(None, &many).unwrap_err().code, code::INVALID);
     }
 
-    /// Label sets that Gmail can have: any marks and labels, and the folders.
+    /// Label sets that Gmail can have: any flags and labels, with valid folders.
     fn any_labels() -> impl Strategy<Value = Vec<String>> {
         let all = vec![
             "INBOX",
@@ -452,7 +451,7 @@ mod tests {
     }
 
     proptest! {
-        /// The change to what another message is makes the two alike, where Gmail lets the folders be changed.
+        /// A change to the state of another message makes the two equal, if Gmail allows the move.
         #[test]
         fn a_change_leads_to_what_was_wanted(now in any_labels(), other in any_labels()) {
             let fixed = |id: &String| id == SENT || id == DRAFT;
@@ -472,7 +471,7 @@ mod tests {
             let change = label_change(Some(&now), &update).unwrap();
             let after = apply(&change, &now);
             prop_assert_eq!(LabelState::from_labels(&after), Some(wanted));
-            // The same without a look at the message, where that is enough.
+            // The same without the current labels, if they are not needed.
             if !needs_labels(&update) {
                 let blind = label_change(None, &update).unwrap();
                 prop_assert_eq!(LabelState::from_labels(&apply(&blind, &now)), LabelState::from_labels(&after));

@@ -1,4 +1,4 @@
-//! Gmail's messages as sources: whole, or only what can change of a known one.
+//! Converts Gmail's messages to sources: in full, or only the changeable fields of a known message.
 
 use connector_sdk::http::Request;
 use connector_sdk::{Context, Failure, Outcome, code};
@@ -16,22 +16,22 @@ use crate::mail::mime::MessageParts;
 use crate::mail::native::{Message, MessagePart};
 use crate::mail::roots;
 
-/// Time by which a message can be ahead of the clock and still be mail that has come, ms.
+/// The time in milliseconds by which a received message may be ahead of the clock.
 const CLOCK_TOLERANCE_MS: i64 = 300_000;
-/// Header fields of a message that are returned.
+/// The maximum number of header fields that are returned.
 const MAX_HEADERS: usize = 1_000;
 
 /// `Item.hint` of a message.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Hint {
-    /// The draft whose message it is.
+    /// The id of the draft that has this message.
     #[serde(rename = "d", skip_serializing_if = "Option::is_none")]
     pub draft: Option<String>,
 }
 
 impl Hint {
-    /// The hint that the host gave back; an empty one for all else.
+    /// Parses the hint that the host returns; empty if it is absent or malformed.
     pub fn read(hint: Option<&Value>) -> Hint {
         hint.and_then(|hint| Hint::deserialize(hint).ok()).unwrap_or_default()
     }
@@ -48,21 +48,21 @@ pub struct MessageExtras {
     pub body: Option<EmailBody>,
 }
 
-/// Turns messages into sources.
+/// Converts messages to sources.
 #[derive(Clone, Copy, Debug)]
 pub struct MessageMapping<'a> {
     pub drafts: &'a DraftIndex,
-    /// Milliseconds since 1970.
+    /// The current time, in milliseconds since 1970.
     pub now_ms: i64,
 }
 
 impl MessageMapping<'_> {
-    /// The message with everything that lists show.
+    /// The source of a message, with the fields that lists show.
     pub fn source(&self, message: &Message) -> Source {
         self.source_with(message, MessageExtras::default())
     }
 
-    /// The same with its text or its header. A message that is left out, such as a chat, is gone.
+    /// The source of a message, with its text or header as requested. A message that is left out, such as a chat, is reported as deleted.
     pub fn source_with(&self, message: &Message, extras: MessageExtras) -> Source {
         let Some(state) = LabelState::from_labels(message.labels()).filter(|_| !self.is_scheduled(message))
         else {
@@ -90,7 +90,7 @@ impl MessageMapping<'_> {
         }
     }
 
-    /// Whether the message is to be sent later: it has a date to come, is in no folder that mail comes to, and no server has taken it.
+    /// Whether the message is scheduled: it has a future date, is in no folder that receives mail, and no server has received it.
     fn is_scheduled(&self, message: &Message) -> bool {
         let is_ahead =
             message.received_ms().is_some_and(|ms| ms > self.now_ms.saturating_add(CLOCK_TOLERANCE_MS));
@@ -101,24 +101,24 @@ impl MessageMapping<'_> {
     }
 }
 
-/// Returns a message that is gone.
+/// Returns the source of a deleted message.
 pub fn deleted_source(id: &str) -> Source {
     Source { external_id: id.to_owned(), deleted: true, ..Source::default() }
 }
 
-/// Returns a message by its name alone.
+/// Returns a source with the id of a message alone.
 pub fn bare_source(id: &str) -> Source {
     Source { external_id: id.to_owned(), ..Source::default() }
 }
 
-/// Returns a message that is there, of which the provider's description makes no sense.
+/// Returns the source of an existing message that cannot be parsed.
 pub fn unreadable(id: &str) -> Source {
     let message = "the provider's description of this message cannot be read".to_owned();
     let error = ItemError { code: "unreadable".to_owned(), message };
     Source { error: Some(error), ..bare_source(id) }
 }
 
-/// Returns what the labels say of a known message. A message that is left out, such as a chat, is gone.
+/// Returns a partial source of a known message, from its labels. A message that is left out, such as a chat, is reported as deleted.
 pub fn partial(id: &str, etag: Option<&str>, labels: &[String]) -> Source {
     let Some(state) = LabelState::from_labels(labels) else { return deleted_source(id) };
     let Ok(body) = JsonText::of(&state) else { return unreadable(id) };
@@ -126,7 +126,7 @@ pub fn partial(id: &str, etag: Option<&str>, labels: &[String]) -> Source {
     Source { etag: etag.map(str::to_owned), items: vec![item], ..bare_source(id) }
 }
 
-/// Reads a message that was stored just now. Gmail reports some before they can be read: a missing one cannot be read yet.
+/// Reads a message that was just stored. Fails with `unavailable` if it is missing, because Gmail shows some messages only after a while.
 pub fn read_stored(context: &Context, id: &str, draft_id: Option<&str>) -> Outcome<Source> {
     read_source(context, id, draft_id).map_err(|failure| match failure.code == code::NOT_FOUND {
         true => Failure::unavailable("the provider does not show the message that it stored yet"),
@@ -134,7 +134,7 @@ pub fn read_stored(context: &Context, id: &str, draft_id: Option<&str>) -> Outco
     })
 }
 
-/// Reads a message as it is now. `draft_id`: the draft whose message it is. Fails with `not-found` where it is gone.
+/// Reads the current state of a message. `draft_id` is the id of its draft. Fails with `not-found` if the message does not exist.
 pub fn read_source(context: &Context, id: &str, draft_id: Option<&str>) -> Outcome<Source> {
     let mask = fields::message(false);
     let query = [("format", "full"), ("fields", mask.as_str())];
@@ -148,7 +148,7 @@ pub fn read_source(context: &Context, id: &str, draft_id: Option<&str>) -> Outco
     }
 }
 
-/// The message in the model's terms.
+/// Converts a message to the model.
 fn email(message: &Message, state: LabelState) -> EmailMessage {
     let mut email = mail::read::headers(&header_block(message.payload.as_ref()));
     MessageParts::from_message(message).describe(&mut email);
@@ -156,7 +156,7 @@ fn email(message: &Message, state: LabelState) -> EmailMessage {
     EmailMessage {
         thread_id: message.thread_id.clone().filter(|id| !id.is_empty()),
         received_at: received.or(email.sent_at).unwrap_or_default(),
-        // Gmail's own is escaped as HTML.
+        // Gmail's snippet is HTML-escaped.
         snippet: mail::text::snippet(None, Some(&message.snippet)),
         folder_ids: state.folder_ids,
         label_ids: state.label_ids,
@@ -169,9 +169,9 @@ fn email(message: &Message, state: LabelState) -> EmailMessage {
     }
 }
 
-/// The header, as far as Gmail returns it: decoded, which readers of headers accept.
+/// The header fields that Gmail returns, as a header block. The values are decoded, which header parsers accept.
 fn header_block(payload: Option<&MessagePart>) -> Vec<u8> {
-    // Neither a name nor a value can begin another field.
+    // Neither a name nor a value can inject another field.
     let is_name =
         |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b':');
     let fields = payload.map(|part| part.headers.as_slice()).unwrap_or_default();
@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(ours.to[1].name.as_deref(), Some("C, D"));
         assert_eq!(ours.snippet, "Tom & Ann said \"5 < 6\"");
         assert_eq!(ours.received_at.to_string(), "2026-03-02T10:00:00.500Z");
-        // Gmail's mark, not the sender's.
+        // The importance is Gmail's own, not the sender's.
         assert_eq!((ours.importance, ours.size, ours.unread), (Importance::High, 4210, true));
         assert_eq!((ours.folder_ids, ours.label_ids), (vec!["INBOX".to_owned()], vec!["Label_1".to_owned()]));
         assert!(ours.headers.is_empty() && ours.body.is_none());

@@ -1,4 +1,4 @@
-//! The parts of a message: which are its text, and which are files in it (RFC 8621 section 4.1.4).
+//! Groups the parts of a message into text and files (RFC 8621 section 4.1.4).
 
 use std::collections::HashSet;
 
@@ -6,42 +6,42 @@ use model::email::{Attachment, CalendarMethod, Disposition, EmailMessage};
 
 use crate::mail::native::{Message, MessagePart};
 
-/// Parts of a message that are looked at. Mail with more is made to hurt.
+/// The maximum number of parts that are read. Only malicious mail has more.
 const MAX_PARTS: usize = 2_000;
-/// Nesting of parts that is followed.
+/// The maximum nesting depth of parts.
 const MAX_DEPTH: usize = 64;
-/// The id of the only part of a message without a multipart, which has none at Gmail.
+/// The id of the only part of a message without a multipart, to which Gmail gives none.
 const ROOT: &str = "root";
 
-/// A message taken apart.
+/// The parts of a message by their use.
 #[derive(Debug, Default)]
 pub struct MessageParts<'m> {
-    /// Plain text that is shown, in order.
+    /// The parts to show as plain text, in order.
     pub text: Vec<&'m MessagePart>,
-    /// HTML that is shown, in order.
+    /// The parts to show as HTML, in order.
     pub html: Vec<&'m MessagePart>,
-    /// Everything else.
+    /// All other parts.
     pub files: Vec<FilePart<'m>>,
 }
 
-/// A file of a message, or a picture that its HTML shows.
+/// An attachment, or a picture in the HTML.
 #[derive(Debug)]
 pub struct FilePart<'m> {
     pub part: &'m MessagePart,
-    /// The media type of the multipart that it is directly in, lower case; empty where it is in none.
+    /// The media type of the enclosing multipart in lower case; empty if there is none.
     within: String,
 }
 
-/// A part with its place among the others.
+/// A part with its position in the tree.
 #[derive(Debug)]
 pub struct PartPlace<'m> {
     pub part: &'m MessagePart,
-    /// The positions on the way to it, from the outermost part down.
+    /// The indices from the outermost part down to it.
     pub path: Vec<usize>,
 }
 
 impl<'m> MessageParts<'m> {
-    /// The parts of a message; empty where they were not asked for.
+    /// Reads the parts of a message; empty if they were not requested.
     pub fn from_message(message: &'m Message) -> MessageParts<'m> {
         let mut parts = MessageParts::default();
         for PartPlace { part, path } in leaves(message) {
@@ -100,7 +100,7 @@ fn part_at<'m>(message: &'m Message, path: &[usize]) -> Option<&'m MessagePart> 
     path.iter().try_fold(message.payload.as_ref()?, |part, at| part.parts.get(*at))
 }
 
-/// The id of a part as attachments have it. It stays the same for as long as the message is there.
+/// The id of a part for attachments, which never changes for a message.
 pub fn part_id(part: &MessagePart) -> &str {
     if part.part_id.is_empty() { ROOT } else { &part.part_id }
 }
@@ -115,7 +115,7 @@ pub fn is_message(part: &MessagePart) -> bool {
     matches!(media_type(part).as_str(), "message/rfc822" | "message/global")
 }
 
-/// One text without encoded words (RFC 2047), which Gmail leaves in some.
+/// Decodes encoded words (RFC 2047), which Gmail leaves in some texts.
 fn decode(text: &str) -> String {
     if !text.contains("=?") {
         return text.to_owned();
@@ -125,7 +125,7 @@ fn decode(text: &str) -> String {
     field.map_or_else(|| text.to_owned(), |field| field.value)
 }
 
-/// An unknown disposition is `attachment` (RFC 2183 section 2.8).
+/// The disposition of a part; an unknown one counts as `attachment` (RFC 2183 section 2.8).
 fn disposition(part: &MessagePart) -> Option<Disposition> {
     let value = part.header("content-disposition")?;
     let word = value.split(';').next().unwrap_or_default().trim();
@@ -158,7 +158,7 @@ pub fn type_parameter(part: &MessagePart, name: &str) -> Option<String> {
     Some(value.trim().trim_matches('"').to_ascii_lowercase()).filter(|value| !value.is_empty())
 }
 
-/// The method of an invitation (RFC 6047 section 2.4), of those that the model has.
+/// The method of an invitation (RFC 6047 section 2.4), if the model has it.
 fn calendar_method(part: &MessagePart) -> Option<CalendarMethod> {
     if media_type(part) != "text/calendar" {
         return None;
@@ -233,7 +233,7 @@ mod tests {
             (picture.content_id.as_deref(), picture.inline, picture.size),
             (Some("c@x"), true, Some(9))
         );
-        // What the HTML shows and an invitation beside the text are no files to look for.
+        // Inline pictures and an invitation beside the text are not attachments.
         let mut few = MessageParts::from_message(&message);
         few.files.truncate(2);
         few.describe(&mut told);

@@ -1,10 +1,10 @@
-//! `messages.send`: the message, and all that Gmail has to know of it, in one upload.
+//! `messages.send`: uploads the message with its thread and draft in one request.
 //!
-//! Gmail has no envelope: a message goes to everybody whom its To, Cc and Bcc name. It gives each message a new Message-ID; so what is
-//! sent is read afterwards, and has ours in a field that `find` looks for.
+//! Gmail has no envelope: a message goes to all recipients in its To, Cc and Bcc. It gives each message a new Message-ID, so the sent
+//! message is read afterwards, and has ours in a field that `find` searches.
 //!
-//! A message is never handed over a second time while Gmail may have it: only a refusal is followed by another way, and a later attempt
-//! looks for the message first.
+//! A message is never handed over again while Gmail may have it: only a refusal leads to another request, and a later attempt first looks
+//! for the message.
 
 use std::collections::HashSet;
 
@@ -26,9 +26,9 @@ use crate::mail::roots;
 use crate::mail::upload::{MAX_SENT_BYTES, MULTIPART, MessageUpload, checked_size, read_header};
 
 const DOING: &str = "sending the message";
-/// Bytes of messages that one call uploads: the host's limit for a call, less the rest of the requests.
+/// The maximum message bytes that one call uploads: the host's limit for a call, less the rest of the requests.
 const MAX_UPLOADED_BYTES: u64 = 60 << 20;
-/// Longest id that is written into a header field, bytes.
+/// The maximum length of an id in a header field, in bytes.
 const MAX_ID_BYTES: usize = 250;
 
 /// Sends a message.
@@ -53,8 +53,8 @@ pub fn send(context: &Context, args: &MessageSend) -> Outcome<Sent> {
     Ok(finish(context, args, draft.as_deref(), SentMessage { copy, is_draft }))
 }
 
-/// The message of an earlier attempt, which Gmail sent though it answered otherwise. None also where the account lets this connector send and
-/// read nothing.
+/// Finds the message of an earlier attempt that Gmail sent although the answer was an error. None if the account allows sending but not
+/// reading.
 fn left_by_earlier_attempt(context: &Context, args: &MessageSend) -> Outcome<Option<Source>> {
     if context.attempt() == 1 {
         return Ok(None);
@@ -66,39 +66,39 @@ fn left_by_earlier_attempt(context: &Context, args: &MessageSend) -> Outcome<Opt
     }
 }
 
-/// Everything that a message is sent with.
+/// The parameters of a message to send.
 struct SendOrder<'a> {
     args: &'a MessageSend,
-    /// Header fields before its own.
+    /// The header fields to add before those of the message.
     fields: &'a str,
     /// The id of its draft.
     draft: Option<&'a str>,
-    /// Bytes.
+    /// The size in bytes.
     size: u64,
 }
 
-/// A way to hand the message over.
+/// A variant of the request that sends the message.
 struct SendWay {
     request: Request,
     is_draft: bool,
     has_thread: bool,
 }
 
-/// The answer of Gmail that it takes the message.
+/// Gmail's answer that it has accepted the message.
 struct Acceptance {
     response: Response,
     /// It was sent as its draft, which went with that.
     is_draft: bool,
 }
 
-/// A message that is on its way.
+/// A message that was sent.
 struct SentMessage {
     copy: Outcome<Source>,
     /// It was sent as its draft.
     is_draft: bool,
 }
 
-/// Returns the header fields that the message needs beside its own: our id, and the recipients whom it does not name.
+/// Returns the header fields to add to the message: our id, and a Bcc with the recipients that its header does not name.
 fn render_fields(header: &EmailMessage, args: &MessageSend) -> Outcome<String> {
     let named = header.to.iter().chain(&header.cc).chain(&header.bcc).filter(|one| !one.email.is_empty());
     let named: HashSet<String> = named.map(|one| folded(&one.email)).collect();
@@ -119,13 +119,13 @@ fn render_fields(header: &EmailMessage, args: &MessageSend) -> Outcome<String> {
         fields.push_str(&format!("{OWN_ID}: {id}\r\n"));
     }
     if !hidden.is_empty() {
-        // A line for each: lines have an end (RFC 5322 section 2.1.1).
+        // One line per recipient, because the length of lines is limited (RFC 5322 section 2.1.1).
         fields.push_str(&format!("Bcc: {}\r\n", hidden.join(",\r\n ")));
     }
     Ok(fields)
 }
 
-/// The id of the draft that the message was. None also where the account lets this connector send and see no drafts.
+/// The id of the message's draft. None if the account allows sending but not reading drafts.
 fn find_own_draft(context: &Context, args: &MessageSend) -> Outcome<Option<String>> {
     let Some(draft) = &args.draft else { return Ok(None) };
     match find_draft(context, draft) {
@@ -134,12 +134,12 @@ fn find_own_draft(context: &Context, args: &MessageSend) -> Outcome<Option<Strin
     }
 }
 
-/// The ways to hand the message over, the best one first: as its draft and in its thread, then without what Gmail may no longer have. They
-/// are as many as a call may upload.
+/// The variants of the request in order of preference: with draft and thread, then without those that Gmail may no longer have. Their total
+/// size fits a call.
 fn plan_ways(context: &Context, order: &SendOrder) -> Outcome<Vec<SendWay>> {
     let SendOrder { args, draft, size, .. } = *order;
     let may_repeat = size.saturating_mul(3) <= MAX_UPLOADED_BYTES;
-    // A large message gets one way for each attempt.
+    // A large message gets one variant per attempt.
     let thread = args.thread.as_deref().filter(|_| may_repeat || context.attempt() == 1);
     let draft = draft.filter(|_| may_repeat);
     let mut ways = Vec::new();
@@ -169,7 +169,7 @@ fn make_way(
     Ok(SendWay { request, is_draft: draft.is_some(), has_thread: thread.is_some() })
 }
 
-/// Sends the message in the first way that Gmail does not refuse for a reason that the next way avoids.
+/// Sends the message. Tries the next variant only if Gmail refuses one for a reason that the next one avoids.
 fn hand_over(context: &Context, ways: Vec<SendWay>) -> Outcome<Acceptance> {
     let mut refusal = Failure::invalid("there is no way to send the message");
     for SendWay { request, is_draft, has_thread } in ways {
@@ -189,7 +189,7 @@ fn hand_over(context: &Context, ways: Vec<SendWay>) -> Outcome<Acceptance> {
     Err(refusal)
 }
 
-/// Uploads the message. A failure says in `detail.handedOver` whether Gmail may have it all the same.
+/// Uploads the message. A failure says in `detail.handedOver` whether Gmail may have it nevertheless.
 fn attempt(context: &Context, request: Request) -> Outcome<Response> {
     match Http::send(context.host(), request) {
         Ok(response) => accepted(context, response, DOING).map_err(|failure| {
@@ -203,7 +203,8 @@ fn attempt(context: &Context, request: Request) -> Outcome<Response> {
     }
 }
 
-/// Whether the request did not leave the host. `unavailable` stands for much; with a wait it is the host's own, for a limit or a token.
+/// Whether the request did not leave the host. `unavailable` has many causes; with a wait it comes from the host itself, for a rate limit
+/// or a token.
 fn is_unsent(error: &SendError) -> bool {
     match error.code.as_str() {
         "denied" | "invalid" | "connect" | "too-many-requests" | "auth-expired" => true,
@@ -221,7 +222,7 @@ fn with_handover(failure: Failure, is_handed_over: bool) -> Failure {
     failure.with_detail(Value::Object(detail))
 }
 
-/// Returns the answer of a message that is on its way: from here on nothing is a failure any more.
+/// Returns the answer for a sent message. From here on errors are only warnings.
 fn finish(context: &Context, args: &MessageSend, draft: Option<&str>, sent: SentMessage) -> Sent {
     let mut warnings = Vec::new();
     if !args.save_to_sent {
@@ -250,7 +251,7 @@ fn finish(context: &Context, args: &MessageSend, draft: Option<&str>, sent: Sent
         },
         (false, None) => false,
     };
-    // The message may keep the name that it had as a draft.
+    // The message may keep the id that it had as a draft.
     let is_copy = |source: &str| copy.as_ref().is_some_and(|copy| copy.external_id == source);
     let draft = args.draft.as_ref().filter(|draft| is_gone && !is_copy(&draft.source));
     let draft = draft.map(|draft| deleted_source(&draft.source));

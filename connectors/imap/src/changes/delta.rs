@@ -1,4 +1,4 @@
-//! Compares folders whose counts differ, by the best that the server has: QRESYNC reports deleted and changed messages (RFC 7162 section
+//! Compares folders whose counts differ, by the server's best extension: QRESYNC reports deleted and changed messages (RFC 7162 section
 //! 3.2.5), CONDSTORE changed ones (section 3.1.4.1), and without either all messages are compared.
 
 use std::collections::BTreeMap;
@@ -23,13 +23,13 @@ use crate::imap::uids::UidSet;
 use crate::imap::visit::{Access, Visit, VisitResult, add_found_uids, fetched, vanished_uids};
 use crate::message::{self, MailboxRef};
 
-/// New labels of Gmail whose messages are looked for at a time; of more, all messages may have changed.
+/// The maximum number of new Gmail labels whose messages are searched; with more, all messages count as changed.
 const MAX_NEW_LABELS: usize = 50;
 
-/// How a folder is compared.
+/// The method by which a folder is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
-    /// The folder has no known state: all its UIDs are requested.
+    /// Requests all UIDs, because the folder has no known state.
     Listing,
     Qresync,
     Condstore,
@@ -43,16 +43,16 @@ struct Scan {
     counts: Counts,
     visit: Visit,
     place: MailboxRef,
-    /// All UIDs that there are; none: they were not asked for.
+    /// All UIDs of the folder; none if they were not requested.
     all: Option<UidSet>,
     vanished: UidSet,
-    /// The messages that are marked as deleted: all where `all` is there, else those that the server reported.
+    /// The messages marked as deleted: all of them if `all` is known, else those that the server reported.
     hidden: HiddenMessages,
-    /// The index of the searches among the commands.
+    /// The index of the first search among the commands.
     searches_at: Option<usize>,
-    /// The messages whose flags were reported, without the hidden ones.
+    /// The messages whose flags were reported, except hidden ones.
     reported: UidSet,
-    /// The same as sources, as many as a page takes.
+    /// The sources of these messages, as many as fit a page.
     states: Vec<(u32, Source)>,
     flags: BTreeMap<String, UidSet>,
 }
@@ -86,8 +86,7 @@ pub fn compare(
     Ok(())
 }
 
-/// Marks messages with a label of Gmail that is new, or has another name, as changed: no source says that their modification sequences show
-/// it.
+/// Marks messages with a new or renamed Gmail label as changed, because it is not documented that their modification sequences change.
 fn mark_labelled(session: &mut Session, cursor: &mut ChangesCursor, new: &[String]) -> Outcome<()> {
     let Some(all) = session.all_mail.clone() else { return Ok(()) };
     let labels: Vec<String> = new.iter().filter_map(|folder| all.label(folder)).collect();
@@ -109,7 +108,7 @@ fn mark_labelled(session: &mut Session, cursor: &mut ChangesCursor, new: &[Strin
     Ok(())
 }
 
-/// The messages of Gmail's mailbox of all mail that have one of these labels; none where the server does not search for them.
+/// The messages in Gmail's All Mail with one of these labels; none if the server cannot search for them.
 fn find_labelled(session: &mut Session, all_mail: &str, labels: &[String]) -> Outcome<Option<UidSet>> {
     let search = |label: &String| beyond::with_label(uid_search(vec![SearchKey::All]), label);
     let searches: Vec<Command> = labels.iter().map(search).collect();
@@ -123,13 +122,13 @@ fn find_labelled(session: &mut Session, all_mail: &str, labels: &[String]) -> Ou
     Ok(visited.iter().all(VisitResult::is_ok).then_some(labelled))
 }
 
-/// How to compare this folder; none where there is nothing to compare.
+/// Returns the comparison of this folder; none if there is nothing to compare.
 fn scan(session: &Session, cursor: &mut ChangesCursor, mailbox: &Mailbox) -> Option<Scan> {
     let (id, counts) = (mailbox.id(), mailbox.status?);
     let planned_anew = cursor.plan.is_some();
     let known = cursor.folders.iter_mut().find(|known| known.id == id)?;
     let status = StatusSeen::from(counts);
-    // Without modification sequences the counts do not show changed flags; during the initial sync that can wait.
+    // Without modification sequences the counts do not reveal changed flags; during the initial sync that can wait.
     let tells_all = known.modseq.is_some() || planned_anew;
     if known.status == Some(status) && (tells_all || counts.messages == 0) {
         return None;
@@ -206,7 +205,7 @@ impl Scan {
         if let Response::Status(status) = response
             && status.code == Some(Code::Closed)
         {
-            // Until here it was about the mailbox before (RFC 9051 section 7.1).
+            // Earlier responses were about the previous mailbox (RFC 9051 section 7.1).
             (self.vanished, self.reported) = (UidSet::new(), UidSet::new());
             self.hidden = HiddenMessages::default();
             self.states.clear();
@@ -237,7 +236,7 @@ impl Scan {
         }
     }
 
-    /// Takes in what one of `beyond::uid_searches` found.
+    /// Processes the result of one of `beyond::uid_searches`.
     fn take_found(&mut self, search: Option<usize>, response: &Response<'_>) {
         match (search, &mut self.all) {
             (Some(0), Some(all)) => add_found_uids(response, all),
@@ -259,7 +258,7 @@ impl Scan {
             && self.hidden.all.is_empty()
             && self.all.as_ref().is_some_and(UidSet::is_empty);
         if selected.uid_validity != self.counts.uid_validity || finds_nothing {
-            // It was created again since it was listed, or emptied since it was opened: the next comparison sees it as it is.
+            // The folder was recreated since it was listed, or emptied since it was opened: leave it to the next comparison.
             return;
         }
         let (gone, fresh) = self.differences(&known.uids);
@@ -293,7 +292,7 @@ impl Scan {
         }
     }
 
-    /// Returns the messages that are gone, and the new ones.
+    /// Returns the deleted messages, and the new ones.
     fn differences(&self, known: &UidSet) -> (UidSet, UidSet) {
         match &self.all {
             Some(all) => {
@@ -307,7 +306,7 @@ impl Scan {
         }
     }
 
-    /// Returns the messages that are marked as deleted now.
+    /// Returns the messages that are now marked as deleted.
     fn hidden_after(&self, known: &FolderState) -> HiddenMessages {
         let mut hidden = match self.all {
             Some(_) => HiddenMessages::default(),
@@ -337,7 +336,8 @@ fn planned_uids(cursor: &ChangesCursor, number: u32) -> UidSet {
     UidSet::union(parts.filter(|(folder, _)| *folder == number).map(|(_, uids)| uids))
 }
 
-/// Folders whose reported changes do not add up to the count of messages: servers forget changes, and some UIDs were never reported.
+/// Finds folders whose reported changes do not match the message count, because servers can lose changes, and some UIDs were never
+/// reported.
 fn find_missed(scans: &[Scan], visited: &[VisitResult], cursor: &ChangesCursor) -> Vec<usize> {
     let is_off = |(scan, visited): (&Scan, &VisitResult)| {
         let (Some(known), Some(selected)) = (cursor.folder(scan.number), &visited.selected) else {
@@ -351,7 +351,7 @@ fn find_missed(scans: &[Scan], visited: &[VisitResult], cursor: &ChangesCursor) 
     pairs.filter(|(_, pair)| is_off(*pair)).map(|(at, _)| at).collect()
 }
 
-/// Asks for all UIDs of these folders.
+/// Requests all UIDs of these folders.
 fn list_again(session: &mut Session, scans: &mut [Scan], missed: Vec<usize>) -> Outcome<()> {
     if missed.is_empty() {
         return Ok(());

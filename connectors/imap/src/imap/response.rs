@@ -1,6 +1,6 @@
-//! One response of a server (RFC 9051 section 7), as the crate decodes it.
+//! One response of a server (RFC 9051 section 7), as decoded by the crate imap-codec or by our own parser.
 //!
-//! What the crate (imap-codec 2.0.0-alpha.10) refuses as a whole, though servers say it, is left to our own reading (`imap::value`):
+//! Responses of real servers that the crate (imap-codec 2.0.0-alpha.10) refuses as a whole are parsed by `imap::value`:
 //!
 //! | refused | said by |
 //! |---|---|
@@ -12,8 +12,8 @@
 //! | `* SEARCH  1 2` with a blank too many | others |
 //! | a status without a text, or with other characters than ASCII or an odd bracket in it | others |
 //!
-//! With one unknown item a whole message would be lost, so FETCH is never given to the crate, which also takes more than twice as long for
-//! one with a structure and a header (4.8 µs and 2.1 µs). The last row is repaired for it.
+//! One unknown item would lose the whole message, so FETCH is never given to the crate, which also takes more than twice as long for one
+//! with a structure and a header (4.8 µs instead of 2.1 µs). Responses of the last row are repaired for the crate.
 
 use io_imap::codec::ResponseCodec;
 use io_imap::codec::decode::Decoder as _;
@@ -35,12 +35,12 @@ pub struct Status {
 }
 
 impl Status {
-    /// The command succeeded.
+    /// Whether the command succeeded.
     pub fn is_ok(&self) -> bool {
         self.kind == StatusKind::Ok
     }
 
-    /// It has a code with this name that the crate has no type for.
+    /// Whether the status has a code of this name that the crate has no type for.
     pub fn has_other(&self, name: &str) -> bool {
         self.code.as_ref().is_some_and(|code| is_other(code, name))
     }
@@ -48,13 +48,13 @@ impl Status {
 
 impl From<StatusBody<'_>> for Status {
     fn from(status: StatusBody<'_>) -> Self {
-        // As it was, where it was repaired.
+        // Undo the repair, if there was one.
         let text = names::decode(status.text.inner().trim().as_bytes());
         Status { kind: status.kind, code: status.code.map(|code| code.into_static()), text }
     }
 }
 
-/// The code has this name, and the crate has no type for it.
+/// Whether the code has this name and is one that the crate has no type for.
 pub fn is_other(code: &Code<'_>, name: &str) -> bool {
     match code {
         Code::Other(other) => word(other.inner()).0.eq_ignore_ascii_case(name.as_bytes()),
@@ -62,7 +62,7 @@ pub fn is_other(code: &Code<'_>, name: &str) -> bool {
     }
 }
 
-/// One response; borrows from the connection's buffer.
+/// A response, borrowed from the connection's buffer.
 #[derive(Debug)]
 pub enum Response<'a> {
     /// `+`: the literal may be sent.
@@ -82,7 +82,7 @@ pub enum Response<'a> {
 }
 
 impl<'a> Response<'a> {
-    /// None: it is no response.
+    /// Parses a response; none if the text is not one.
     pub fn read(message: &'a [u8]) -> Option<Self> {
         if message.first() == Some(&b'+') {
             return Some(Response::Continue);
@@ -104,7 +104,7 @@ impl<'a> Response<'a> {
         Some(Response::Other(name.to_ascii_uppercase(), after))
     }
 
-    /// The values of a response of this name that the crate does not parse; empty where they are malformed.
+    /// The values of a response of this name that the crate does not parse; empty if they are malformed.
     pub fn other(&self, expected: &str) -> Option<Vec<Value<'a>>> {
         match self {
             Response::Other(name, rest) if name == expected => Some(value::read(rest).unwrap_or_default()),
@@ -112,7 +112,7 @@ impl<'a> Response<'a> {
         }
     }
 
-    /// The tag of the search that this is the answer of: `ESEARCH (TAG "s7") UID ALL 1:3` (RFC 4731 section 3.1).
+    /// The tag of the search that this response answers: `ESEARCH (TAG "s7") UID ALL 1:3` (RFC 4731 section 3.1).
     pub fn search_tag(&self) -> Option<String> {
         let values = self.other("ESEARCH")?;
         match values.first()?.list() {
@@ -146,7 +146,7 @@ fn fetch(message: &[u8]) -> Option<&[u8]> {
     (is_fetch && number.iter().all(u8::is_ascii_digit)).then_some(items)
 }
 
-/// The status as the crate takes it: in ASCII, with whole brackets or none, and with a text.
+/// Repairs a status for the crate: ASCII only, balanced brackets or none, and a text.
 fn repair(message: &[u8]) -> Vec<u8> {
     let (first, rest) = word(message);
     let (kind, rest) = word(rest);
@@ -159,7 +159,7 @@ fn repair(message: &[u8]) -> Vec<u8> {
     [first, b" ", kind, b" ", text.as_bytes(), b"  \r\n"].concat()
 }
 
-/// Encodes other characters than ASCII as in names of mailboxes, so that they can be decoded again.
+/// Encodes non-ASCII characters as in mailbox names, so that they can be decoded again.
 fn ascii(text: &[u8]) -> String {
     let (mut out, mut other) = (String::with_capacity(text.len()), String::new());
     for c in String::from_utf8_lossy(text).chars() {
@@ -182,7 +182,7 @@ fn word(bytes: &[u8]) -> (&[u8], &[u8]) {
     bytes.split_at(len)
 }
 
-/// Whether this line begins a status. No literal is looked for in one: its text is free, and may end like an announcement.
+/// Whether this line begins a status, whose free text may end like the announcement of a literal but never has one.
 pub fn is_status(line: &[u8], own_tags: Option<&str>) -> bool {
     let (first, rest) = word(line);
     let (second, _) = word(rest);
@@ -257,7 +257,7 @@ mod tests {
         assert_eq!(crate::imap::names::mailbox_name(&mailbox), "Entw\u{fc}rfe");
     }
 
-    /// Why there is a reading of our own beside the crate's.
+    /// Documents why there is a parser of our own beside the crate's.
     #[test]
     fn the_crate_refuses_what_servers_say() {
         let lines = [

@@ -1,5 +1,5 @@
-//! An authenticated connection to an IMAP server: commands go out, pipelined where they can be, and responses come in until all are done.
-//! It can be one that an earlier call kept: if the server has closed it since, the first use fails and a new one takes its place.
+//! An authenticated connection to an IMAP server: sends commands, pipelined if possible, and reads responses until all are completed. The
+//! connection may be kept from an earlier call: if the server has closed it since, the first use fails and a new one replaces it.
 
 use std::rc::Rc;
 
@@ -17,29 +17,29 @@ use crate::imap::input::{Input, Sink};
 use crate::imap::response::{Response, Status, is_other};
 use crate::imap::selected::SelectedMailbox;
 
-/// Tags begin so; a number follows.
+/// The prefix of tags; a number follows.
 const TAG: &str = "s";
 
-/// Commands under way at a time, and their bytes: what a server and the network between them buffer.
+/// The maximum number of pipelined commands, and of their bytes: what the server and the network can buffer.
 const MAX_UNDER_WAY: usize = 64;
 const MAX_UNDER_WAY_BYTES: usize = 16 << 10;
 
-/// Kept connections that may turn out to be closed, one after the other.
+/// The maximum number of kept connections, one after the other, that may turn out to be closed.
 const MAX_REOPENED: u32 = 4;
 
-/// The note of a kept connection.
+/// The state of a kept connection, stored with it. Its member names are short.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Note {
     /// Capabilities.
     c: Capabilities,
     /// The mailbox that is selected.
     s: Option<SelectedMailbox>,
-    /// QRESYNC or CONDSTORE are enabled.
+    /// Whether QRESYNC or CONDSTORE is enabled.
     e: bool,
-    /// Gmail's mailbox of all mail.
+    /// Gmail's All Mail mailbox.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     g: Option<AllMail>,
-    /// Gmail's mailboxes were listed: without one of all mail the account hides it.
+    /// Whether Gmail's mailboxes were listed; if All Mail is missing then, the account hides it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     l: bool,
 }
@@ -51,21 +51,21 @@ pub struct Session<'a> {
     input: Input,
     last_tag: u32,
     pub capabilities: Capabilities,
-    /// The mailbox that is selected; none after a selection that failed.
+    /// The selected mailbox; none after a failed selection.
     pub selected: Option<SelectedMailbox>,
-    /// Gmail's mailbox of all mail, once the mailboxes were listed; none where there is none.
+    /// Gmail's All Mail mailbox, once the mailboxes were listed; none if there is none.
     pub all_mail: Option<Rc<AllMail>>,
-    /// At Gmail the mailboxes were listed, also where none is that of all mail.
+    /// Whether Gmail's mailboxes were listed, even if All Mail is not among them.
     pub knows_all_mail: bool,
-    /// QRESYNC (else CONDSTORE) was enabled.
+    /// Whether QRESYNC (else CONDSTORE) is enabled.
     pub enabled: bool,
-    /// It was kept, and nothing has come from it in this call.
+    /// Whether the connection was kept and has not answered in this call yet.
     unproven: bool,
-    /// An answer was not read to its end: the connection cannot be used any more.
+    /// Whether an answer was not read to its end, so that the connection is unusable.
     broken: bool,
-    /// Responses that could not be parsed.
+    /// The number of responses that could not be parsed.
     skipped: u32,
-    /// Connections that replaced closed ones.
+    /// The number of connections that replaced closed ones.
     reopened: u32,
 }
 
@@ -73,7 +73,7 @@ pub struct Session<'a> {
 pub type Taker<'t> = &'t mut dyn FnMut(usize, &Response<'_>);
 
 impl<'a> Session<'a> {
-    /// A kept connection, or a new one.
+    /// Takes a kept connection, or opens a new one.
     pub fn open(cx: &'a Context<'a>) -> Outcome<Self> {
         let mut session = Session {
             cx,
@@ -94,7 +94,7 @@ impl<'a> Session<'a> {
         Ok(session)
     }
 
-    /// Restores the state of the connection: of a kept one from its note; of a new one its capabilities.
+    /// Restores the state of a kept connection; reads the capabilities of a new one.
     fn begin(&mut self) -> Outcome<()> {
         (self.input, self.broken) = (Input::default(), false);
         let note = self.line.note();
@@ -129,8 +129,8 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Sends commands that do not depend on what is selected, and waits for all of them. `take` gets every response but the last
-    /// of each command; those are returned, in order.
+    /// Sends commands that do not depend on the selected mailbox, and waits for all of them. `take` gets every response except the tagged
+    /// status of each command; those are returned in order.
     pub fn run(
         &mut self,
         commands: &[Command],
@@ -144,7 +144,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The command that unselects the mailbox; none where none is selected, or where the server has no such command.
+    /// The command that unselects the mailbox; none if none is selected or the server has no such command.
     pub fn unselect(&mut self) -> Outcome<Option<Command>> {
         if self.selected.is_none() {
             return Ok(None);
@@ -153,12 +153,12 @@ impl<'a> Session<'a> {
             self.selected = None;
             return Ok(Some(commands::unselect()));
         }
-        // The next best: the server checks the mailbox again.
+        // The next best: NOOP makes the server check the mailbox.
         self.run(&[commands::noop()], |_, _| {})?;
         Ok(None)
     }
 
-    /// Makes sure that the connection is open before something is sent that must not be sent twice.
+    /// Ensures that the connection is open before a command that must not be sent twice.
     pub fn prove(&mut self) -> Outcome<()> {
         if self.unproven {
             self.run(&[commands::noop()], |_, _| {})?;
@@ -178,14 +178,14 @@ impl<'a> Session<'a> {
         self.begin()
     }
 
-    /// Sends the commands and reads until all are done. A literal that `sink` names goes to a blob.
+    /// Sends the commands and reads until all are completed. A literal that `sink` names is stored in a blob.
     pub fn exchange(
         &mut self,
         commands: &[Command],
         mut sink: Option<&mut Sink<'_>>,
         take: Taker<'_>,
     ) -> Result<Vec<Status>, TcpError> {
-        // Until all is read, an error leaves the connection in the middle of an answer.
+        // Until everything is read, an error leaves the connection in the middle of an answer.
         let was_broken = std::mem::replace(&mut self.broken, true);
         let mut statuses = Vec::with_capacity(commands.len());
         let mut next = 0;
@@ -208,7 +208,7 @@ impl<'a> Session<'a> {
         Ok(statuses)
     }
 
-    /// How many of the commands go out together, and their bytes with tags.
+    /// The number of commands to send together, and their bytes with tags.
     fn batch(&self, commands: &[Command]) -> (usize, Vec<TcpSegment>) {
         let mut out = Vec::new();
         let mut text = Vec::new();
@@ -238,7 +238,7 @@ impl<'a> Session<'a> {
         (count, out)
     }
 
-    /// A command with literals that the server wants to be asked for (RFC 9051 section 4.3).
+    /// Sends a command with synchronizing literals (RFC 9051 section 4.3).
     fn exchange_stepwise(
         &mut self,
         command: &Command,
@@ -248,7 +248,7 @@ impl<'a> Session<'a> {
         self.last_tag = self.last_tag.wrapping_add(1);
         let tag = format!("{TAG}{}", self.last_tag);
         let mut text = format!("{tag} ").into_bytes();
-        // A literal goes out together with what follows it.
+        // A literal is sent together with the text that follows it.
         let mut out = Vec::new();
         for piece in command.pieces() {
             let Some(len) = piece.literal_len() else {
@@ -275,7 +275,7 @@ impl<'a> Session<'a> {
         done.into_iter().next().ok_or_else(|| TcpError::new("unavailable", "the server did not answer"))
     }
 
-    /// Reads until the server asks for the literal; the status if it refuses instead.
+    /// Reads until the server requests the literal; returns the status if it refuses instead.
     fn until_asked(&mut self, tag: &str, at: usize, take: Taker<'_>) -> Result<Option<Status>, TcpError> {
         let wanted = tag;
         loop {
@@ -291,9 +291,9 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Reads until all of these commands are done. A server may end one that does nothing to others after them (RFC 9051 section
-    /// 5.5); what comes untagged belongs to the first that is not done, unless it names the tag that it belongs to: Dovecot ends searches
-    /// that go out together only when all of them are done.
+    /// Reads until all of these commands are completed. A server may complete independent commands in another order (RFC 9051 section 5.5).
+    /// An untagged response belongs to the first command that is not completed, unless it names its tag: Dovecot completes pipelined
+    /// searches only when all of them are done.
     fn until_done(
         &mut self,
         tags: &[String],
@@ -333,7 +333,7 @@ fn bye(code: Option<&Code<'_>>) -> TcpError {
 }
 
 impl Drop for Session<'_> {
-    /// Keeps the connection for a later call, also if this one failed, unless an answer is still under way.
+    /// Keeps the connection for a later call, even if this one failed, unless an answer was not read to its end.
     fn drop(&mut self) {
         if self.skipped > 0 {
             let count = self.skipped.to_string();

@@ -1,29 +1,29 @@
-//! BODYSTRUCTURE (RFC 9051 section 7.5.2): which parts of a message are its text, and which are files. Servers get it wrong in many
-//! ways; missing or misplaced fields are skipped.
+//! Parses BODYSTRUCTURE (RFC 9051 section 7.5.2) into the text parts and files of a message. Servers get it wrong in many ways; missing or
+//! misplaced fields are skipped.
 
 use std::borrow::Cow;
 
 use crate::imap::value::Value;
 
-/// Parts that are looked at. Mail with more is made to hurt.
+/// The maximum number of parts that are read. Only malicious mail has more.
 const MAX_PARTS: usize = 2_000;
 
 /// A leaf of the structure.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Part {
-    /// Section number as FETCH wants it (RFC 9051 section 6.4.5).
+    /// The section number for FETCH (RFC 9051 section 6.4.5).
     pub section: String,
-    /// `text/plain`, lower case.
+    /// The media type in lower case, such as `text/plain`.
     pub kind: String,
     /// Parameters of the type; names in lower case.
     pub params: Vec<(String, String)>,
-    /// Content-ID without its brackets.
+    /// The Content-ID without angle brackets.
     pub id: Option<String>,
     /// Transfer encoding, lower case.
     pub encoding: String,
-    /// Encoded bytes.
+    /// The size of the encoded content, in bytes.
     pub size: Option<u64>,
-    /// Lower case.
+    /// The disposition in lower case.
     pub disposition: Option<String>,
     /// Parameters of the disposition; names in lower case.
     pub disposition_params: Vec<(String, String)>,
@@ -35,12 +35,12 @@ impl Part {
         self.params.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// `size` counts an encoding that is undone when the part is read.
+    /// Whether `size` is that of an encoding which is decoded when the part is read.
     pub fn is_encoded(&self) -> bool {
         mail::read::decoding(&self.encoding).is_some()
     }
 
-    /// A file of this part has a name.
+    /// Whether the part has a file name.
     fn is_named(&self) -> bool {
         let names = |params: &[(String, String)], name: &str| {
             params.iter().any(|(known, _)| known.split('*').next() == Some(name))
@@ -49,14 +49,14 @@ impl Part {
     }
 }
 
-/// A message taken apart as RFC 8621 section 4.1.4 takes it apart.
+/// The parts of a message, grouped as in RFC 8621 section 4.1.4.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parts {
-    /// The parts that show as plain text: sections of `text/plain`.
+    /// The parts to show as plain text.
     pub text: Vec<Part>,
-    /// The same in HTML.
+    /// The parts to show as HTML.
     pub html: Vec<Part>,
-    /// Everything else.
+    /// All other parts.
     pub files: Vec<File>,
 }
 
@@ -68,7 +68,7 @@ impl Parts {
     }
 }
 
-/// An attachment, or a picture that the HTML shows.
+/// An attachment, or a picture in the HTML.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct File {
     pub part: Part,
@@ -76,7 +76,7 @@ pub struct File {
     pub within: Within,
 }
 
-/// How the parts of a multipart belong together; `Mixed` for those that have no better name.
+/// The kind of multipart; `Mixed` for all unknown ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Within {
     #[default]
@@ -97,7 +97,7 @@ pub fn read(structure: &Value<'_>) -> Parts {
     walk.parts
 }
 
-/// A multipart begins with its parts. One without any is taken for a leaf, as some servers write `(NIL "MIXED" …)` for it.
+/// Whether the value is a multipart, which begins with its parts. One without parts is a leaf: some servers write `(NIL "MIXED" …)` for it.
 fn is_multipart(value: &Value<'_>) -> bool {
     matches!(value.list().first(), Some(Value::List(_)))
 }
@@ -108,7 +108,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// As deep as the values are, which are cut at a depth (`value::read`).
+    /// Reads a multipart. The recursion is bounded, because `value::read` limits the depth of values.
     fn multipart(&mut self, value: &Value<'_>, prefix: &str) {
         let children = value.list().iter().take_while(|child| matches!(child, Value::List(_)));
         let subtype = value.list().iter().find_map(|value| match value {
@@ -139,7 +139,7 @@ impl Walk {
     fn leaf(&mut self, value: &Value<'_>, section: String, within: Within, at: usize) {
         let part = part(value, section);
         let is_text = part.kind == "text/plain" || part.kind == "text/html";
-        // RFC 8621: the first part, or one that is not a file of a related multipart.
+        // RFC 8621: a text part is shown if it is the first one, or if it has no file name and its multipart is not `related`.
         let shown = part.disposition.as_deref() != Some("attachment")
             && is_text
             && (at == 0 || (within != Within::Related && !part.is_named()));
@@ -161,7 +161,7 @@ fn part(value: &Value<'_>, section: String) -> Part {
     let lower = |at: usize| text(at).map(|text| text.trim().to_ascii_lowercase());
     let kind = match (lower(0), lower(1)) {
         (Some(kind), Some(subtype)) if is_token(&kind) && is_token(&subtype) => format!("{kind}/{subtype}"),
-        // The default of RFC 2045 section 5.2 is for what has no type at all.
+        // The default of RFC 2045 section 5.2 is for parts without any type.
         (None, None) => "text/plain".to_owned(),
         _ => "application/octet-stream".to_owned(),
     };
@@ -183,8 +183,8 @@ fn is_token(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_graphic() && !b"()<>@,;:\\\"/[]?=".contains(&byte))
 }
 
-/// The disposition is the first list of a string and a list or NIL; what is before it depends on the type. The structure of an
-/// enclosed message has other lists in it, but begins otherwise: with an envelope of ten fields.
+/// The disposition is the first list of a string and a list or NIL; the fields before it depend on the type. An enclosed message has other
+/// lists too, but those begin with an envelope of ten fields.
 fn disposition(fields: &[Value<'_>]) -> (Option<String>, Vec<(String, String)>) {
     let found = fields.iter().find_map(|field| {
         let values = field.list();

@@ -1,19 +1,17 @@
-//! The values that IMAP responses consist of: atoms, strings, NIL and lists of them (RFC 9051 section 4), read without knowing their
-//! meaning.
+//! Parses the values of IMAP responses (RFC 9051 section 4): atoms, strings, NIL and lists, whatever they mean.
 //!
-//! A typed grammar refuses a whole response for one item that it does not know or that a server got wrong (an extension's FETCH item, a
-//! body structure with a missing field), and the message in it would be lost. This reads everything that has balanced quotes; the meaning
-//! of a value is decided where it is used.
+//! A typed grammar refuses a whole response for one unknown or malformed item (an extension's FETCH item, a body structure with a missing
+//! field), and its message would be lost. This parser accepts everything with balanced quotes; callers interpret the values.
 
 use std::borrow::Cow;
 
-/// Lists within lists that are kept; what is deeper is left out. Real body structures have a handful of levels.
+/// The maximum nesting depth of lists; deeper ones are dropped. Real body structures have a handful of levels.
 const MAX_DEPTH: usize = 100;
 
-/// Values of one response, against memory: a value takes some 20 times the byte that it may be made from.
+/// The maximum number of values in a response, to bound memory: a value can take 20 times as many bytes as its text.
 const MAX_VALUES: usize = 400_000;
 
-/// One value; strings borrow from the response where nothing in them is escaped.
+/// A value. Strings without escapes borrow from the response.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value<'a> {
     Nil,
@@ -34,17 +32,17 @@ impl Value<'_> {
         }
     }
 
-    /// The same as text; what is not UTF-8 is replaced.
+    /// The text of an atom or a string; invalid UTF-8 is replaced.
     pub fn text(&self) -> Option<Cow<'_, str>> {
         self.bytes().map(String::from_utf8_lossy)
     }
 
-    /// The number that an atom or a string is.
+    /// The number in an atom or a string.
     pub fn number(&self) -> Option<u64> {
         std::str::from_utf8(self.bytes()?).ok()?.parse().ok()
     }
 
-    /// The values of a list; none for all else.
+    /// The values of a list; empty for other values.
     pub fn list(&self) -> &[Value<'_>] {
         match self {
             Value::List(values) => values,
@@ -52,7 +50,7 @@ impl Value<'_> {
         }
     }
 
-    /// It is this word, in any case.
+    /// Whether the value is this word, in any letter case.
     pub fn is(&self, word: &str) -> bool {
         self.bytes().is_some_and(|bytes| bytes.eq_ignore_ascii_case(word.as_bytes()))
     }
@@ -70,8 +68,8 @@ struct Reader<'a> {
     at: usize,
 }
 
-/// All values in `input`. None where a string does not end, or where there are more than the limit. Lists that are never
-/// closed end with the input, and a bracket that closes nothing is skipped.
+/// Parses all values in `input`. None if a string does not end, or if there are too many values. Unclosed lists end with the input, and
+/// unmatched closing brackets are skipped.
 pub fn read(input: &[u8]) -> Option<Vec<Value<'_>>> {
     let mut reader = Reader { input, at: 0 };
     let mut outer: Vec<Vec<Value<'_>>> = Vec::new();
@@ -135,7 +133,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `"…"` with `\"` and `\\` in it.
+    /// Parses a quoted string, with the escapes `\"` and `\\`.
     fn parse_quoted(&mut self) -> Option<Cow<'a, [u8]>> {
         let text = self.rest().get(1..)?;
         let mut escaped = false;
@@ -163,8 +161,8 @@ impl<'a> Reader<'a> {
         Some(Cow::Owned(out))
     }
 
-    /// Up to a blank or a bracket. What stands in the `[…]` of a section belongs to it: `BODY[HEADER.FIELDS (DATE FROM)]<0>`. In other
-    /// atoms `[` is a character like others (RFC 9051 section 9, `atom-specials`): `[Gmail]/All`, or a flag or label `[x`.
+    /// Parses an atom, up to a blank or a bracket. The `[…]` of a section is part of it: `BODY[HEADER.FIELDS (DATE FROM)]<0>`. In other
+    /// atoms `[` is an ordinary character (RFC 9051 section 9, `atom-specials`): `[Gmail]/All`, or a flag or label `[x`.
     fn atom(&mut self) -> Value<'a> {
         let rest = self.rest();
         let mut len = 0;
@@ -191,8 +189,8 @@ fn names_section(name: &[u8]) -> bool {
     names.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// `{12}` or `{12+}`, before a line break, at the start of `rest` (`~` before it: RFC 3516): the bytes of the announcement with its
-/// line break, and those of the literal.
+/// Parses the announcement of a literal at the start of `rest`: `{12}` or `{12+}` before a line break, with an optional `~` (RFC 3516).
+/// Returns the lengths of the announcement, with its line break, and of the literal.
 fn literal(rest: &[u8]) -> Option<(usize, usize)> {
     let tilde = usize::from(rest.first() == Some(&b'~'));
     let digits = rest.get(tilde..)?.strip_prefix(b"{")?;
@@ -204,7 +202,7 @@ fn literal(rest: &[u8]) -> Option<(usize, usize)> {
     Some((tilde + 1 + count + tail.len(), len))
 }
 
-/// The literal that a line (with its line break) announces at its end: where the announcement begins, and how long the literal is.
+/// The literal that a line announces at its end: the position of the announcement, and the length of the literal.
 pub fn announced_literal(line: &[u8]) -> Option<(usize, u64)> {
     let text = line.strip_suffix(b"\n")?;
     let text = text.strip_suffix(b"\r").unwrap_or(text);

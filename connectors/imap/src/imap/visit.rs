@@ -1,4 +1,4 @@
-//! A visit to a mailbox: it is selected unless it is already, commands run in it, and several visits go out in one piece.
+//! Visits to mailboxes: each selects its mailbox if necessary and runs commands in it. Several visits are pipelined.
 
 use connector_sdk::tcp::TcpError;
 use connector_sdk::{Failure, Outcome};
@@ -15,7 +15,7 @@ use crate::imap::session::Session;
 use crate::imap::uids::UidSet;
 use crate::imap::value;
 
-/// How a mailbox is needed.
+/// The access that a visit needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     Read,
@@ -27,22 +27,22 @@ pub enum Access {
 pub struct Visit {
     pub name: String,
     pub access: Access,
-    /// Select the mailbox again though it is selected: for data that only the selection returns.
+    /// Whether to select the mailbox again even if it is selected, for data that only the selection returns.
     pub anew: bool,
-    /// UIDVALIDITY and modification sequence that are known: the selection returns the changes since then (RFC 7162 section 3.2.5).
+    /// The known UIDVALIDITY and modification sequence, since which the selection returns the changes (RFC 7162 section 3.2.5).
     pub since: Option<(u32, u64)>,
     pub commands: Vec<Command>,
 }
 
 impl Visit {
-    /// A visit that selects the mailbox only where it is not selected as it is needed.
+    /// Creates a visit that selects the mailbox only if it is not selected with the needed access.
     pub fn new(name: &str, access: Access, commands: Vec<Command>) -> Self {
         Visit { name: name.to_owned(), access, anew: false, since: None, commands }
     }
 }
 
 impl Visit {
-    /// Commands that need no mailbox.
+    /// Creates a visit with commands that need no mailbox.
     pub fn outside(commands: Vec<Command>) -> Self {
         Visit::new("", Access::Read, commands)
     }
@@ -51,18 +51,18 @@ impl Visit {
 /// The result of a visit.
 #[derive(Clone, Debug, Default)]
 pub struct VisitResult {
-    /// The mailbox; none where it cannot be selected.
+    /// The mailbox; none if it cannot be selected.
     pub selected: Option<SelectedMailbox>,
-    /// The status of the selection, where it was needed.
+    /// The status of the selection, if one was needed.
     pub selection: Option<Status>,
-    /// The status of each command. Where nothing is selected the server refused them all.
+    /// The status of each command. If nothing was selected, the server refused all of them.
     pub statuses: Vec<Status>,
-    /// Codes of untagged statuses: COPYUID of a MOVE stands there.
+    /// The untagged statuses, such as that with the COPYUID of a MOVE.
     pub untagged: Vec<Status>,
 }
 
 impl VisitResult {
-    /// The mailbox is there, and all commands succeeded.
+    /// Whether the mailbox was selected and all commands succeeded.
     pub fn is_ok(&self) -> bool {
         self.selected.is_some() && self.statuses.iter().all(Status::is_ok)
     }
@@ -73,12 +73,12 @@ impl VisitResult {
     }
 }
 
-/// The visit that a command belongs to; the number of the command in it, none for the selection.
+/// The index of a command's visit, and of the command in it; none for the selection.
 type CommandPosition = (usize, Option<usize>);
 
 impl Session<'_> {
-    /// Makes the visits, one after the other at the server, all in flight at once. `take` gets the responses with the visit that they
-    /// belong to, the mailbox as it is known by then, and the number of the command (none: the selection).
+    /// Makes pipelined visits, which the server processes one after the other. `take` gets each response with its visit, the known state of
+    /// the mailbox, and the index of the command (none for the selection).
     pub fn visit(
         &mut self,
         visits: &[Visit],
@@ -132,14 +132,14 @@ impl Session<'_> {
             let mut selected = selected.clone();
             selected.read_only |= status.code == Some(Code::ReadOnly);
             visited.selected = status.is_ok().then_some(selected);
-            // A selection that fails leaves nothing selected (RFC 9051 section 6.3.2).
+            // After a failed selection nothing is selected (RFC 9051 section 6.3.2).
             self.selected = visited.selected.clone();
             visited.selection = Some(status);
         }
         Ok(all)
     }
 
-    /// The commands of all visits in one row.
+    /// The commands of all visits in one list.
     fn plan(
         &self,
         visits: &[Visit],
@@ -184,7 +184,7 @@ impl Session<'_> {
     }
 }
 
-/// UIDs that a response says are gone (RFC 7162 section 3.2.10).
+/// The UIDs that a response reports as expunged (RFC 7162 section 3.2.10).
 pub fn vanished_uids(response: &Response<'_>) -> Option<UidSet> {
     match response {
         Response::Data(Data::Vanished { known_uids, .. }) => Some(UidSet::from(known_uids)),
@@ -192,7 +192,7 @@ pub fn vanished_uids(response: &Response<'_>) -> Option<UidSet> {
     }
 }
 
-/// UIDs that a search found: SEARCH names them one by one, ESEARCH (RFC 4731) as a set.
+/// Adds the UIDs that a search found, which SEARCH lists one by one and ESEARCH (RFC 4731) as a set.
 pub fn add_found_uids(response: &Response<'_>, into: &mut UidSet) {
     match response {
         Response::Data(Data::Search(uids, _)) => into.add(&uids.iter().map(|uid| uid.get()).collect()),
@@ -211,7 +211,7 @@ pub fn add_found_uids(response: &Response<'_>, into: &mut UidSet) {
     }
 }
 
-/// A FETCH response's items, where it is one that names a UID.
+/// The items of a FETCH response, if it has a UID.
 pub fn fetched<'a>(response: &Response<'a>) -> Option<(u32, FetchedItems<'a>)> {
     let Response::Fetch(items) = response else { return None };
     let fetched = FetchedItems::read(value::read(items)?);
@@ -224,7 +224,7 @@ pub fn in_mailbox(session: &mut Session, name: &str, commands: Vec<Command>) -> 
     visited.into_iter().next().ok_or_else(|| Failure::unavailable("the server did not answer"))
 }
 
-/// UIDs in a mailbox that a search finds, and its UIDVALIDITY; none where the mailbox cannot be selected.
+/// The UIDs in a mailbox that a search finds, and its UIDVALIDITY; none if the mailbox cannot be selected.
 pub fn search_uids(
     session: &mut Session,
     name: &str,

@@ -22,13 +22,13 @@ use crate::smtp::reply::Reply;
 
 pub mod reply;
 
-/// Bytes of one reply.
+/// The maximum size of a reply, in bytes.
 const MAX_REPLY_BYTES: usize = 64 << 10;
 
-/// Recipients whose commands are under way at a time (RFC 2920).
+/// The maximum number of pipelined recipients (RFC 2920).
 const MAX_UNDER_WAY: usize = 100;
 
-/// Kept connections that may turn out to be closed, one after the other.
+/// The maximum number of kept connections, one after the other, that may turn out to be closed.
 const MAX_REOPENED: usize = 4;
 
 /// The envelope and the message to hand over.
@@ -38,7 +38,7 @@ pub struct Envelope<'a> {
     pub blob: &'a str,
 }
 
-/// A command that is under way: the crate's state machine, which writes it and reads its reply.
+/// A pending command: the crate's state machine that writes it and reads its reply.
 struct CommandExchange(SmtpCommandSend<Vec<u8>>);
 
 impl CommandExchange {
@@ -59,26 +59,26 @@ impl CommandExchange {
 pub struct Smtp {
     line: Box<dyn Line>,
     input: Vec<u8>,
-    /// The offset of the next line in it.
+    /// The offset of the next line in the buffer.
     start: usize,
     extensions: SmtpEhloResponse<'static>,
     was_kept: bool,
-    /// It has answered a command of this call.
+    /// Whether the connection has answered a command of this call.
     proven: bool,
 }
 
 impl Smtp {
-    /// A kept connection, or a new one.
+    /// Takes a kept connection, or opens a new one.
     pub fn open(cx: &Context) -> Outcome<Self> {
         let line = cx.open_line("smtp", "smtp")?;
         let capabilities = line.capabilities().into_iter().map(Cow::Owned).collect();
-        // The host sent EHLO, and passes the answer on without the server's name.
+        // The host has sent EHLO, and passes its answer on without the server's name.
         let extensions = SmtpEhloResponse { domain: SmtpDomain("".into()), greet: None, capabilities };
         let was_kept = line.note().is_some();
         Ok(Smtp { line, input: Vec::new(), start: 0, extensions, was_kept, proven: false })
     }
 
-    /// The greatest message that the server takes (RFC 1870); none: it does not say.
+    /// The maximum size of a message that the server accepts (RFC 1870); none if it does not say.
     pub fn max_size(&self) -> Option<u64> {
         let size = SmtpSizeCapability::parse(self.extensions.get_capability(SIZE)?).ok()?;
         Some(size.0).filter(|size| *size > 0)
@@ -91,7 +91,7 @@ impl Smtp {
         }
     }
 
-    /// Sends commands in one piece. Their replies come in the same order.
+    /// Sends pipelined commands. Their replies come in the same order.
     fn send<'s>(
         &mut self,
         commands: impl IntoIterator<Item = &'s mut CommandExchange>,
@@ -106,7 +106,7 @@ impl Smtp {
         self.reply(sending)
     }
 
-    /// The reply to this command. It is given no more than its own lines: what follows belongs to the next command.
+    /// Reads the reply to this command. The crate gets only its lines, because the rest belongs to the next command.
     fn reply(&mut self, mut sending: CommandExchange) -> Result<Reply, TcpError> {
         let mut lines = Vec::new();
         loop {
@@ -119,15 +119,15 @@ impl Smtp {
             let code =
                 code.ok_or_else(|| TcpError::new("unavailable", "the SMTP server's reply cannot be read"))?;
             let is_last = line.get(3) != Some(&b'-');
-            // The blank after the code of a last line without text, and the whole line break, which the crate wants.
+            // The crate requires a blank after the code of a last line without text, and a CRLF.
             let end: &[u8] = if line.len() == 3 { b" \r\n" } else { b"\r\n" };
             let reply = match sending.0.resume(Some(&[line, end].concat())) {
                 SmtpCoroutineState::Complete(Ok(read)) => Reply::from(read.response),
                 SmtpCoroutineState::Yielded(_) if !is_last => continue,
-                // Text that the crate does not take.
+                // The text is one that the crate refuses.
                 _ => Reply::lossy(code, &lines),
             };
-            // The server ends the session, after any command (RFC 5321 section 3.8).
+            // The server can end the session after any command (RFC 5321 section 3.8).
             if reply.code == SmtpReplyCode::SERVICE_NOT_AVAILABLE {
                 return Err(TcpError::new("closed", "the SMTP server ended the session"));
             }
@@ -162,21 +162,21 @@ impl Smtp {
     }
 }
 
-/// Hands a message over and returns the result of each recipient; refusals are no failures. A connection lost after the message was handed
-/// over is a failure with `detail.handedOver`.
+/// Hands a message over and returns the outcome for each recipient; refusals are not failures. If the connection is lost after the
+/// hand-over, the failure has `detail.handedOver`.
 pub fn deliver(cx: &Context, envelope: &Envelope<'_>) -> Outcome<Vec<RecipientOutcome>> {
     for _ in 0..MAX_REOPENED {
         let mut smtp = Smtp::open(cx)?;
         let mail = mail_command(cx, &smtp, envelope)?;
         match smtp.addresses(mail, envelope.recipients) {
-            // A kept connection that is closed by now has done nothing.
+            // A kept connection that was closed has sent nothing: try again.
             Err(lost) if lost.code == "closed" && smtp.was_kept && !smtp.proven => {}
             Err(lost) => return Err(lost.into()),
             Ok(mut outcomes) => {
                 if outcomes.iter().any(|outcome| outcome.accepted) {
                     smtp.data(cx, envelope.blob, &mut outcomes)?;
                 } else {
-                    // Nothing is handed over, so the failure of this changes nothing.
+                    // Nothing was handed over, so a failure of RSET does not matter.
                     smtp.command(SmtpRsetCommand).ok();
                 }
                 smtp.keep();
@@ -187,7 +187,7 @@ pub fn deliver(cx: &Context, envelope: &Envelope<'_>) -> Outcome<Vec<RecipientOu
     Err(Failure::unavailable("the SMTP server closes every session"))
 }
 
-/// `MAIL FROM` with what the extensions want to know.
+/// The command `MAIL FROM` with the parameters of the server's extensions.
 fn mail_command<'e>(cx: &Context, smtp: &Smtp, envelope: &Envelope<'e>) -> Outcome<SmtpMailCommand<'e>> {
     let addresses = || std::iter::once(envelope.from).chain(envelope.recipients.iter().map(String::as_str));
     addresses().try_for_each(check_address)?;
@@ -221,14 +221,14 @@ fn rcpt_command(address: &str) -> Option<SmtpRcptCommand<'_>> {
     Some(SmtpRcptCommand { forward_path: SmtpForwardPath(mailbox(address)?), parameters: Vec::new() })
 }
 
-/// The address in its two parts. What the parts may be made of differs too much between servers to be judged here.
+/// Splits an address at its last `@`. The parts are not validated further, because servers differ in what they accept.
 fn mailbox(address: &str) -> Option<SmtpMailbox<'_>> {
     let (local, domain) = address.rsplit_once('@')?;
     let domain = SmtpEhloDomain::SmtpDomain(SmtpDomain(domain.into()));
     Some(SmtpMailbox { local_part: SmtpLocalPart(local.into()), domain })
 }
 
-/// Checks that an address can stand between the brackets: no character in it ends them or the line.
+/// Checks that an address can be written between angle brackets: no character ends them or the line.
 fn check_address(address: &str) -> Outcome<()> {
     let is_bad =
         |c: char| c.is_control() || c.is_whitespace() || matches!(c, '<' | '>' | '\u{2028}' | '\u{2029}');
@@ -239,7 +239,7 @@ fn check_address(address: &str) -> Outcome<()> {
 }
 
 impl Smtp {
-    /// Sender and recipients. A sender that is refused is refused for all recipients.
+    /// Sends sender and recipients. A refusal of the sender counts for all recipients.
     fn addresses(
         &mut self,
         mail: SmtpMailCommand<'_>,
@@ -266,7 +266,7 @@ impl Smtp {
             }
             for (email, rcpt) in part.iter().zip(rcpts) {
                 let reply = self.reply(rcpt)?;
-                // A reply for a recipient after the sender was refused is not about the recipient.
+                // After the sender was refused, replies to RCPT are not about the recipient.
                 let refusal = sender.as_ref().filter(|sender| !sender.code.is_positive_completion());
                 outcomes.push(refusal.unwrap_or(&reply).outcome(email));
             }
@@ -274,7 +274,7 @@ impl Smtp {
         Ok(outcomes)
     }
 
-    /// Sends the message itself to the accepted recipients; the server's answer counts for all of them.
+    /// Sends the message; the server's reply counts for all accepted recipients.
     fn data(&mut self, cx: &Context, blob: &str, outcomes: &mut [RecipientOutcome]) -> Outcome<()> {
         let asked = self.command(SmtpDataCommand)?;
         if asked.code != SmtpReplyCode::START_MAIL_INPUT {
@@ -286,7 +286,7 @@ impl Smtp {
         self.line.write(vec![TcpSegment::BlobDotStuffed(blob.to_owned())])?;
         let size = cx.host().blob_size(blob).unwrap_or(0);
         let tail = cx.host().read_blob(blob, size.saturating_sub(2), 2);
-        // The dot is on its own line; a message that ends with a line break gets no empty line more.
+        // The final dot is on its own line, without an additional empty line after a message that ends with a line break.
         let end: &[u8] = if tail.as_deref() == Some(b"\r\n") { b".\r\n" } else { b"\r\n.\r\n" };
         cx.reached("handed-over");
         let reply = self.command(SmtpDataBody(end.to_vec())).map_err(|lost| {

@@ -1,7 +1,7 @@
 //! `changes` of mail: the initial sync, newest message first, and the changes since.
 //!
-//! The states of `Email` and `Mailbox` are taken before the first page. Each page of the initial sync also brings the changes since
-//! then, so that no message that arrives, moves or goes during the sync is missed, and new mail shows at once.
+//! The states of `Email` and `Mailbox` are read before the first page. Each page of the initial sync also returns the changes since then,
+//! so that no message that is added, moved or deleted during the sync is missed, and new mail appears at once.
 
 pub mod cursor;
 mod delta;
@@ -22,13 +22,13 @@ use crate::folders::{self, Tree};
 use crate::protocol::answers::GetResponse;
 use crate::query::{Page, Start};
 
-/// Messages of a page where the host does not say.
+/// The default number of messages in a page.
 const PAGE: usize = 200;
 
-/// The most that one page has: every message of it is in memory at once.
+/// The maximum number of messages in a page, all of which are in memory at once.
 const MAX_PAGE: usize = 500;
 
-/// Changes since the context's cursor.
+/// Returns the changes since the context's cursor.
 pub fn changes(cx: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
     let client = Client::new(cx)?;
     let cursor = cx.cursor.as_deref().map(Cursor::read).transpose()?;
@@ -41,14 +41,14 @@ pub fn changes(cx: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
             Some(cursor) => next(&client, cursor, telling),
         };
         match answer {
-            // Messages with very long headers: fewer of them fit.
+            // With very long headers, fewer messages fit into an answer.
             Err(failure) if is_cut_off(&failure) && limit > 1 => limit = (limit / 8).max(1),
             answer => return answer,
         }
     }
 }
 
-/// The first page: all folders, the newest messages, and the states from which all later changes are reported.
+/// Returns the first page: all folders and the newest messages, with the states from which later changes are reported.
 fn first(client: &Client, telling: ReportOptions) -> Outcome<Answer<Sources>> {
     let query = telling.query();
     let mut batch = client.batch();
@@ -62,7 +62,7 @@ fn first(client: &Client, telling: ReportOptions) -> Outcome<Answer<Sources>> {
     let got: GetResponse = answers.get(&all)?;
     let cursor = Cursor { emails: delta.state.clone(), mailboxes: got.state.clone(), reading: None };
     if cursor.emails.is_empty() || cursor.mailboxes.is_empty() {
-        return Err(Failure::unavailable("the provider does not tell the state of the mailbox"));
+        return Err(Failure::unavailable("the provider did not return the state of the mailbox"));
     }
     let folders = Folders { before: Tree::read(got).sources(), ..Folders::default() };
     Ok(read_on(Reading::default(), folders, page, delta, cursor, telling))
@@ -72,19 +72,19 @@ fn out_of_place() -> Failure {
     Failure::unavailable("the provider did not find where to go on")
 }
 
-/// Returns the changes since the cursor, and the next page while the initial sync is not over.
+/// Returns the changes since the cursor and, during the initial sync, the next page.
 fn next(client: &Client, cursor: &Cursor, telling: ReportOptions) -> Outcome<Answer<Sources>> {
     let reading = cursor.reading.as_ref().filter(|reading| !reading.waits);
     let start = reading.map(|reading| Start::after(reading.after.as_ref()));
     if let Some(answer) = attempt(client, cursor, start, telling)? {
         return Ok(answer);
     }
-    // The last message of the page before is gone. All is requested again: changes must not be older than the page that they go with.
+    // The last message of the previous page was deleted. Everything is requested again, because changes must not be older than their page.
     let last = cursor.reading.as_ref().and_then(|reading| reading.after.as_ref());
     attempt(client, cursor, last.map(Start::Around), telling)?.ok_or_else(out_of_place)
 }
 
-/// None where there is nothing to go on after.
+/// Reads changes and page in one attempt; none if the message to continue after no longer exists.
 fn attempt(
     client: &Client,
     cursor: &Cursor,
@@ -95,7 +95,7 @@ fn attempt(
     let mut batch = client.batch();
     let asked = start.map(|start| query.ask(&mut batch, start));
     let delta = EmailDelta::ask(&mut batch, ("sinceState", json!(cursor.emails)), telling);
-    // Mailboxes come last: what the messages above are in is known by then.
+    // Mailboxes are read last, so that the folders of all messages above are known.
     let folders = FolderDelta::ask(&mut batch, cursor);
     let answers = client.run(batch, DOING)?;
     let page = match &asked {
@@ -121,8 +121,8 @@ fn attempt(
     }))
 }
 
-/// A page of the initial sync. It waits where more changes are to be reported: a message that came and went between those changes and the
-/// page would never be reported as deleted (RFC 8620 section 5.2).
+/// Reads a page of the initial sync, unless more changes are to be reported first: a message that is added and deleted between those
+/// changes and the page would never be reported as deleted (RFC 8620 section 5.2).
 fn read_on(
     reading: Reading,
     folders: Folders,
@@ -135,7 +135,7 @@ fn read_on(
     let (mut reading, mut covered_since) = (Some(Reading { waits: true, ..reading }), None);
     if !delta.has_more && !folders.has_more {
         covered_since = match (&page.next, &page.last) {
-            // More messages of the same second may follow.
+            // Messages of the same second may follow.
             (Some(next), _) => next.just_after(),
             (None, last) => last.as_ref().and_then(|last| last.at_ms).map(Instant::from_millis),
         };
@@ -148,8 +148,8 @@ fn read_on(
     Answer { body, cursor: Some(Cursor { reading, ..cursor }.print()), more }
 }
 
-/// The page, and what was read after it. What that tells whole, or as gone, the page need not; what it tells short and the page in the
-/// same version, it need not itself.
+/// Joins a page and the changes that were read with it. A change that is complete or a deletion replaces the message of the page; a partial
+/// change with the same version as in the page is dropped.
 fn join(page: Vec<Source>, changes: Vec<Source>) -> Vec<Source> {
     let is_partial = |source: &Source| source.items.iter().any(|item| item.partial);
     let versions: HashMap<String, Option<String>> =

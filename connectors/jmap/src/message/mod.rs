@@ -1,4 +1,4 @@
-//! From a message of JMAP to one of the model, and the names that messages have here.
+//! Converts JMAP messages to the model, and their ids to external ids.
 
 pub mod body;
 pub mod parts;
@@ -15,28 +15,28 @@ use crate::client::Message;
 use crate::folders;
 use crate::protocol::email::{Address, Email};
 
-/// Folders and messages of an account share one space of names.
+/// The prefix of messages' external ids, because folders and messages share one namespace.
 const PREFIX: &str = "M:";
 
-/// Most addresses of one field that are kept.
+/// The maximum number of addresses of a field that are kept.
 const ADDRESSES: usize = 1000;
 
 /// Keywords that have a field of their own in the model (RFC 8621 section 4.1.1, RFC 5788).
 const FLAGS: [&str; 5] = ["$seen", "$flagged", "$answered", "$forwarded", "$draft"];
 
-/// The external id of a message.
+/// The external id for a server's message id.
 pub fn external_id(id: &str) -> String {
     format!("{PREFIX}{id}")
 }
 
-/// The server's id of an external one.
+/// The server's message id for an external id.
 pub fn id(external_id: &str) -> Outcome<String> {
     let id = external_id.strip_prefix(PREFIX).filter(|id| !id.is_empty());
     id.map(str::to_owned)
         .ok_or_else(|| Failure::not_found("there is no message with this id at the provider"))
 }
 
-/// The version of a message: all that can change of it.
+/// The version of a message: everything in it that can change.
 pub fn etag(email: &Email) -> String {
     let mut hash = Sha256::new();
     for (mark, names) in [("k", email.keywords().collect::<Vec<_>>()), ("m", email.mailboxes().collect())] {
@@ -47,22 +47,22 @@ pub fn etag(email: &Email) -> String {
     hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The message with all of its fields that were read.
+/// The source of a message with all fields that were read.
 pub fn whole(message: Message) -> Source {
     whole_up_to(message, usize::MAX)
 }
 
-/// The same with at most this many bytes of its text, and of its HTML.
+/// The source of a message with at most this many bytes of its text and of its HTML.
 pub fn whole_up_to(message: Message, max_body_bytes: usize) -> Source {
     message_source(message, |email| (JsonText::of(&email_message(email, max_body_bytes)), false))
 }
 
-/// Only what can change of a known message.
+/// A partial source with the changeable fields of a known message.
 pub fn partial(message: Message) -> Source {
     message_source(message, |email| (state(email), true))
 }
 
-/// Only its name and version.
+/// A source with only the id and version of a message.
 pub fn bare_source(message: Message) -> Source {
     match message {
         Ok(email) => {
@@ -72,12 +72,12 @@ pub fn bare_source(message: Message) -> Source {
     }
 }
 
-/// A message that is gone.
+/// The source of a deleted message.
 pub fn deleted_source(id: &str) -> Source {
     Source { external_id: external_id(id), deleted: true, ..Source::default() }
 }
 
-/// It is there, and the server's description of it makes no sense.
+/// The source of an existing message that cannot be parsed.
 fn unreadable(id: &str) -> Source {
     let message = "the provider's description of this message cannot be read".to_owned();
     let error = ItemError { code: "unreadable".to_owned(), message };
@@ -103,7 +103,8 @@ fn message_source(message: Message, body: impl Fn(&Email) -> (JsonBody, bool)) -
 
 type JsonBody = serde_json::Result<JsonText>;
 
-/// The fields that `wire::email` names for changes of a known message; `importance` stands in the message's header and stays.
+/// The fields that `wire::email` lists for changes of a known message, without `importance`, which is in the message's header and cannot
+/// change.
 fn state(email: &Email) -> JsonBody {
     let flags = Flags::from_email(email);
     JsonText::of(&json!({
@@ -118,7 +119,7 @@ fn state(email: &Email) -> JsonBody {
     }))
 }
 
-/// The message in the model's terms.
+/// Converts a message to the model.
 fn email_message(email: &Email, max_body_bytes: usize) -> EmailMessage {
     let flags = Flags::from_email(email);
     let attachments = parts::attachments(email);
@@ -190,7 +191,7 @@ fn addresses(field: &Option<Vec<Address>>) -> Vec<EmailAddress> {
         let name = address.name.as_deref().map(text::line).filter(|name| !name.is_empty());
         let email = address.email.as_deref().unwrap_or_default();
         let email = if email.contains("=?") { text::words(email) } else { email.to_owned() };
-        // A name without an address is the address, as far as there is one: `To: root`.
+        // A name without an address is used as the address: `To: root`.
         match (email.is_empty(), name) {
             (false, name) => Some(EmailAddress { name, email }),
             (true, name) => name.map(|email| EmailAddress { name: None, email }),
@@ -199,12 +200,12 @@ fn addresses(field: &Option<Vec<Address>>) -> Vec<EmailAddress> {
     field.iter().flatten().filter_map(read).take(ADDRESSES).collect()
 }
 
-/// A date of JMAP (RFC 8620 section 1.4).
+/// Parses a JMAP date (RFC 8620 section 1.4).
 pub fn instant(date: &Option<String>) -> Option<Instant> {
     date.as_deref().and_then(|text| text.parse().ok())
 }
 
-/// RFC 2156 sections 5.3.4 and 5.3.6, and what user agents write instead.
+/// The importance by the fields of RFC 2156 sections 5.3.4 and 5.3.6 and by the non-standard ones of mail programs.
 fn importance(email: &Email) -> Importance {
     let first = |field: &Option<String>| {
         let value = field.as_deref().unwrap_or_default().trim().to_lowercase();
@@ -226,7 +227,7 @@ fn importance(email: &Email) -> Importance {
     }
 }
 
-/// RFC 3834 section 5: `auto-replied`, with parameters or not.
+/// Whether the message is an automatic reply (RFC 3834 section 5): `auto-replied`, with or without parameters.
 fn is_auto_reply(email: &Email) -> bool {
     let value = email.auto_submitted.as_deref().unwrap_or_default().trim().to_lowercase();
     value.split([';', ' ', '(']).next() == Some("auto-replied")

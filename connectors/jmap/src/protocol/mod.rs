@@ -1,4 +1,4 @@
-//! JMAP's requests and answers (RFC 8620): method calls in one batch, what came back for each, and what their errors mean.
+//! JMAP requests and responses (RFC 8620): batches of method calls, their results, and the meaning of their errors.
 
 pub mod answers;
 pub mod email;
@@ -15,20 +15,20 @@ use serde_json::{Value, json};
 
 use crate::protocol::answers::MethodError;
 
-/// RFC 8621 section 1.3.1.
+/// The capability for mail (RFC 8621 section 1.3.1).
 pub const MAIL: &str = "urn:ietf:params:jmap:mail";
 
-/// RFC 8621 section 1.3.2.
+/// The capability for submission (RFC 8621 section 1.3.2).
 pub const SUBMISSION: &str = JMAP_SUBMISSION_CAPABILITY;
 
-/// Method calls that go in one HTTP request; the server runs them in order.
+/// Method calls in one HTTP request, which the server runs in order.
 pub struct Batch {
     account_id: String,
     calls: JmapBatch,
     using: Vec<String>,
 }
 
-/// One call of a batch: finds its answer, and can be referred to by later calls.
+/// A call of a batch, to find its result and to refer to it in later calls.
 #[derive(Clone, Debug)]
 pub struct Call {
     id: String,
@@ -36,13 +36,13 @@ pub struct Call {
 }
 
 impl Batch {
-    /// Calls on this account.
+    /// Creates a batch for this account.
     pub fn new(account_id: &str) -> Self {
         let using = [JMAP_CORE_CAPABILITY, MAIL].map(str::to_owned).to_vec();
         Batch { account_id: account_id.to_owned(), calls: JmapBatch::new(), using }
     }
 
-    /// With the methods of RFC 8621 sections 6 and 7 too.
+    /// Adds the capability for the methods of RFC 8621 sections 6 and 7.
     pub fn with_submission(mut self) -> Self {
         self.using.push(SUBMISSION.to_owned());
         self
@@ -70,8 +70,8 @@ impl Call {
     }
 }
 
-/// The answers of a batch. io-jmap's `JmapResponse` makes a tree of every answer first, which for a page of messages is several times
-/// its size.
+/// The answers of a batch. io-jmap's `JmapResponse` would first build a tree of each answer, which for a page of messages takes several
+/// times its size.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Answers {
@@ -101,7 +101,7 @@ impl Answers {
         if name == "error" { read(answer, "error").map(Err) } else { read(answer, call.method).map(Ok) }
     }
 
-    /// The answer of another method that the server ran because of this call (RFC 8621 section 7.5).
+    /// The result of another method that the server ran implicitly for this call (RFC 8621 section 7.5).
     pub fn implied<T: DeserializeOwned>(&self, call: &Call, method: &str) -> Option<T> {
         self.find(call, method).and_then(|(_, answer)| read(answer, method).ok())
     }
@@ -115,7 +115,7 @@ impl Answers {
 
 fn read<T: DeserializeOwned>(answer: &RawValue, method: &str) -> Outcome<T> {
     serde_json::from_str(answer.get()).map_err(|error| {
-        // The error quotes the provider's values: they are for the log alone.
+        // The error quotes values of the provider, which may only be logged.
         Failure::new(code::UNAVAILABLE, format!("the provider's answer to {method} cannot be read"))
             .with_detail(json!({ "reason": "unreadable answer", "at": error.column() }))
     })

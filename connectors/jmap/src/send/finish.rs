@@ -1,4 +1,4 @@
-//! After a message was sent: the draft is destroyed, the copy in the sent mailbox is read, and each recipient has its outcome.
+//! The steps after a message was sent: destroy the draft, read the copy in the sent mailbox, and return the outcome for each recipient.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::protocol::{Answers, Call};
 use crate::send::plan::{After, Sender, SubmissionState, after};
 use crate::store::{self, Target};
 
-/// `EmailSubmission.deliveryStatus` (RFC 8621 section 7), as far as the server has it. io-jmap's type wants every field of it.
+/// The delivery status of an `EmailSubmission` (RFC 8621 section 7). Unlike io-jmap's type it has optional fields.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Submission {
@@ -30,7 +30,7 @@ pub(super) struct Status {
     delivered: String,
 }
 
-/// The message is sent: from here on an error is only a warning.
+/// Returns the answer for a sent message. From here on errors are only warnings.
 pub(super) fn finish(
     client: &Client,
     args: &MessageSend,
@@ -83,7 +83,7 @@ fn warning(code: &str, message: &str, failure: &Failure) -> Warning {
     Warning { code: code.to_owned(), message: format!("{message}: {}", failure.message), target: None }
 }
 
-/// The state that was read after the message was sent.
+/// The data that was read after the message was sent.
 #[derive(Default)]
 struct StateAfterSend {
     copy: Option<Message>,
@@ -91,7 +91,7 @@ struct StateAfterSend {
     status: BTreeMap<String, Status>,
 }
 
-/// Destroys the draft, makes the changes that the server did not make, and reads the message, in one request.
+/// Destroys the draft, makes the changes that the server did not make itself, and reads the message, in one request.
 fn tidy(
     client: &Client,
     plan: &After,
@@ -132,7 +132,7 @@ fn statuses(answers: &Answers, call: &Call) -> BTreeMap<String, Status> {
     all.into_iter().map(|(email, status)| (email.to_lowercase(), status)).collect()
 }
 
-/// Puts the copy that shows the Bcc in the place of the one that was sent.
+/// Replaces the sent copy by one that has the Bcc.
 fn with_bcc(
     client: &Client,
     blob: &str,
@@ -160,7 +160,7 @@ pub(super) fn outcome(
     status: &BTreeMap<String, Status>,
 ) -> RecipientOutcome {
     if refused.iter().any(|one| one == email) {
-        // There was no SMTP to reply: the server does not take it for an address to send to.
+        // There was no SMTP reply: the server itself refuses the address.
         let enhanced_status = Some("5.1.3".to_owned());
         return RecipientOutcome { email: email.to_owned(), enhanced_status, ..RecipientOutcome::default() };
     }

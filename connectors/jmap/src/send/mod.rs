@@ -1,7 +1,7 @@
-//! `messages.send` (RFC 8621 section 7): the message is imported as a draft and submitted in one request, which moves it to the sent
-//! mailbox when the server has taken it.
+//! `messages.send` (RFC 8621 section 7): imports the message as a draft and submits it in one request, which moves it to the sent mailbox
+//! once the server has accepted it.
 //!
-//! A submitted message never has a Bcc: some servers pass it on. A copy that shows it replaces the sent one afterwards.
+//! A submitted message never has a Bcc, because some servers deliver it. A copy with the Bcc replaces the sent one afterwards.
 
 mod finish;
 mod plan;
@@ -29,7 +29,7 @@ const SUBMITTED: &str = "submission";
 /// The phrase that completes "the provider rejected ...".
 const DOING: &str = "sending the message";
 
-/// The identities of an answer. Those that cannot be read are left out.
+/// The identities of an answer, without those that cannot be parsed.
 pub fn identities(got: GetResponse) -> Vec<JmapIdentity> {
     got.list.iter().filter_map(|raw| serde_json::from_str(raw.get()).ok()).collect()
 }
@@ -58,7 +58,7 @@ pub fn send(cx: &Context, args: MessageSend) -> Outcome<Sent> {
             Err(error) => invalid_among(error, &recipients),
         };
         recipients.retain(|recipient| !invalid.contains(recipient));
-        // Nothing was sent: the others are tried without those that the server does not take.
+        // Nothing was sent: retry without the recipients that the server refuses.
         if invalid.is_empty() || recipients.is_empty() {
             clean_up(&client, &submitted);
             refused.extend(invalid);
@@ -74,7 +74,7 @@ pub fn send(cx: &Context, args: MessageSend) -> Outcome<Sent> {
 fn give_up(args: &MessageSend, submitted: SubmissionState, refused: &[String]) -> Outcome<Sent> {
     if refused.len() < args.recipients.len() {
         let mut failure = failures::of_object(&submitted.outcome.err().unwrap_or_default());
-        // The server has refused: the host need not look for a message that was sent all the same.
+        // The server has refused, so the host need not look for a sent message.
         if let Some(Value::Object(detail)) = failure.detail.as_deref_mut() {
             detail.insert("handedOver".to_owned(), json!(false));
         }
@@ -84,7 +84,7 @@ fn give_up(args: &MessageSend, submitted: SubmissionState, refused: &[String]) -
     Ok(Sent { recipients, ..Sent::default() })
 }
 
-/// RFC 8621 section 7.5: the addresses that the server does not take. Where it names none, or others, all are meant.
+/// The recipients that the server refuses (RFC 8621 section 7.5). If it names none, or other addresses, all are meant.
 fn invalid_among(error: &SetError, recipients: &[String]) -> Vec<String> {
     if error.kind != "invalidRecipients" {
         return Vec::new();
@@ -114,8 +114,8 @@ fn sender(client: &Client, args: &MessageSend) -> Outcome<Sender> {
     Ok(Sender { identity: identity.id.clone(), drafts, sent })
 }
 
-/// The identity of this address, else one for all addresses of its domain (RFC 8621 section 6.1), else one without an address, which
-/// some servers have for every account. Whether another will do, the server decides.
+/// The identity of this address, else one for all addresses of its domain (RFC 8621 section 6.1), else one without an address, as some
+/// servers have for every account. The server decides whether any other is acceptable.
 fn identity<'a>(identities: &'a [JmapIdentity], from: &str) -> Option<&'a JmapIdentity> {
     let from = mail::address::folded(from);
     let any = from.rsplit_once('@').map(|(_, domain)| format!("*@{domain}"));
@@ -154,7 +154,7 @@ fn submit(
     read_submitted(&answers, &call, email, existed)
 }
 
-/// The server has these bytes as a message already, the draft that is sent: it is submitted itself.
+/// Submits an existing message if the server already has these bytes, which is the draft to send.
 fn with_existing(
     client: &Client,
     args: &MessageSend,
@@ -210,7 +210,7 @@ fn submission(
     }
 }
 
-/// Removes the rest of a message that was not sent. An error here is not worth another failure.
+/// Removes what is left of a message that was not sent. Errors are ignored.
 fn clean_up(client: &Client, submitted: &SubmissionState) {
     if !submitted.existed {
         let _ = store::destroy(client, &submitted.email);

@@ -25,7 +25,7 @@ use crate::calendar::roots::events;
 use crate::calendar::scope::EventScope;
 use crate::calendar::teams::{put_conference, with_link};
 
-/// Makes an event.
+/// Creates an event.
 pub fn create(context: &Context, args: &EventWrite) -> Outcome<Mutated> {
     let mailbox = MailboxInfo::of_call(context, args.time_zone.as_deref());
     let mut warnings: Vec<Warning> = notify::check_write(args)?.into_iter().collect();
@@ -46,7 +46,7 @@ pub fn update(context: &Context, args: &EventWrite, scope: &EventScope) -> Outco
     let id = scope.written_id(context)?;
     let patch = Patch { context, args, scope, id: &id, mailbox: mailbox_of(context, args) };
     let patched = match patch.send() {
-        // Between the read and the write somebody else changed it, and the caller insists on no version.
+        // The event changed between the read and the write, and the caller requires no version: try once more.
         Err(failure) if failure.http_status == Some(412) && scope.if_match.is_none() => patch.send()?,
         patched => patched?,
     };
@@ -63,7 +63,7 @@ struct Patch<'a> {
     context: &'a Context<'a>,
     args: &'a EventWrite,
     scope: &'a EventScope<'a>,
-    /// The event that is written.
+    /// The id of the event to write.
     id: &'a str,
     mailbox: MailboxInfo,
 }
@@ -81,13 +81,13 @@ impl Patch<'_> {
         self.scope.instance.is_some()
     }
 
-    /// Whether the rule or the start of a series changes: then Graph drops its changed instances.
+    /// Whether the rule or the start of a series changes, which makes Graph drop its changed instances.
     fn changes_series(&self) -> bool {
         let is_series = !self.args.event.recurrence.is_empty();
         !self.is_instance() && (self.has("recurrence") || is_series && self.changes_times())
     }
 
-    /// The event is read before where its present state counts: lists, a body with a link in it, a rule that moves.
+    /// Sends the change. Reads the event first if its current state matters: for lists, a body with a meeting link, or a rule that moves.
     fn send(&self) -> Outcome<Mutated> {
         let context = self.context;
         let is_based = ["attendees", "attachments", "description", "descriptionHtml"]
@@ -112,8 +112,7 @@ impl Patch<'_> {
         self.answer(before.as_ref(), &event, after, warnings)
     }
 
-    /// The event as it shall be, and the fields to write: a series that moves takes its rule along, which is left out where it is the one
-    /// that Graph has.
+    /// The event to write, and the fields to write. A series that moves includes its shifted rule, unless Graph already has it.
     fn wanted(&self, before: Option<&native::Event>) -> Outcome<(Event, Vec<String>)> {
         let mut event = self.args.event.clone();
         let mut names = self.args.changed.clone();
@@ -128,7 +127,7 @@ impl Patch<'_> {
         } else if !self.changes_times() && self.has_same_rule(&theirs, &event) {
             let wanted = excluded_instances(&event);
             let is_kept = |day| wanted.iter().any(|name| name.local_day() == Some(day));
-            // An instance that is back needs the rule to be written once more.
+            // To restore a deleted instance, the rule must be written again.
             if cancelled_days(before).into_iter().all(is_kept) {
                 names.retain(|name| name != "recurrence");
             }
@@ -136,8 +135,7 @@ impl Patch<'_> {
         Ok((event, names))
     }
 
-    /// Whether Graph's rule is that of the series as it shall be: the same days from the same one on. Writing it would drop the changed
-    /// instances.
+    /// Whether Graph already has the wanted rule: the same days from the same start. Writing it would drop the changed instances.
     fn has_same_rule(&self, theirs: &Event, wanted: &Event) -> bool {
         let (old, new) = (start_of(theirs, &self.mailbox), start_of(wanted, &self.mailbox));
         let is_same_start =
@@ -154,7 +152,8 @@ impl Patch<'_> {
         })
     }
 
-    /// The answer to a change of a single event has all of it but its attachments; a series is read again with its instances.
+    /// Returns the answer to a write. Graph's response has everything of a single event but its attachments; a series is read again with
+    /// its instances.
     fn answer(
         &self,
         before: Option<&native::Event>,
@@ -186,7 +185,7 @@ impl Patch<'_> {
         answer_of(&whole, &self.mailbox, warnings)
     }
 
-    /// Warnings about changes that Graph has accepted and not made, as it does with some of an attendee's.
+    /// Warnings about changes that Graph accepted but did not make, such as some changes by attendees.
     fn unchanged_fields(&self, after: &native::Event) -> Outcome<Vec<Warning>> {
         if after.is_organizer() || after.start.is_none() {
             return Ok(Vec::new());
@@ -209,8 +208,7 @@ impl Patch<'_> {
     }
 }
 
-/// The lines of a series whose start moves: its rule says the new weekday, day or time, and its excluded instances move along. What cannot
-/// be computed stays as it is written.
+/// The lines of a series whose start moves, with shifted rule and excluded instances. Unchanged if they cannot be shifted.
 fn moved_lines(before: &Event, after: &Event) -> Vec<String> {
     let (Ok(old), Ok(new)) = (Series::parse(before), Series::parse(after)) else {
         return before.recurrence.clone();
@@ -219,7 +217,7 @@ fn moved_lines(before: &Event, after: &Event) -> Vec<String> {
         .map_or_else(|_| before.recurrence.clone(), |carried| carried.lines)
 }
 
-/// Warnings about changed instances that a series has lost.
+/// Warnings about changed instances that were dropped from a series.
 fn dropped_instances(
     before: &native::Event,
     after: &native::Event,
@@ -234,7 +232,7 @@ fn dropped_instances(
     Ok(warnings)
 }
 
-/// Deletes an event, a series, or one instance of it. An event that is gone already is as good as deleted.
+/// Deletes an event, a series, or one instance of it. Succeeds if the event is already deleted.
 pub fn delete(context: &Context, args: &EventDelete, scope: &EventScope) -> Outcome<Mutated> {
     let warnings = notify::check_delete(context, scope, args.notify, args.strict)?.into_iter().collect();
     let deleted = scope.written_id(context).and_then(|id| remove(context, scope, &id, scope.precondition()));
@@ -249,7 +247,7 @@ pub fn delete(context: &Context, args: &EventDelete, scope: &EventScope) -> Outc
     Ok(Mutated { sources: vec![source], warnings, ..Mutated::default() })
 }
 
-/// Deletes the event of this id.
+/// Deletes the event with this id.
 pub fn remove(context: &Context, scope: &EventScope, id: &str, if_match: Option<&str>) -> Outcome<()> {
     let url = events(scope.calendar, &[id], &[])?;
     scope.insisting(context, id, if_match, |etag| {
@@ -257,7 +255,7 @@ pub fn remove(context: &Context, scope: &EventScope, id: &str, if_match: Option<
     })
 }
 
-/// The series without the instance; with its last one it goes too.
+/// The source of the series without the instance; a deletion if it was the last one.
 fn left_of(context: &Context, args: &EventDelete, scope: &EventScope) -> Outcome<Source> {
     let mailbox = MailboxInfo::of_call(context, args.time_zone.as_deref());
     match read_event(context, scope.calendar, scope.source) {

@@ -1,4 +1,4 @@
-//! The model's events as Graph's JSON: the members that the caller changed and that differ from Graph's, and no others.
+//! Converts the model's events to Graph's JSON, with only the members that the caller changed and that differ from Graph's.
 
 use connector_sdk::Outcome;
 use model::calendar::{
@@ -15,26 +15,26 @@ use crate::calendar::patterned::{PatternedRecurrence, RecurrencePattern, SeriesS
 use crate::calendar::people::{are_same, attendee_to, attendees_from, is_kept};
 use crate::calendar::times::{local_start, times_to};
 
-/// Fields that together are the start and the end.
+/// The fields that together define start and end.
 pub const TIMES: [&str; 7] = ["start", "end", "timeZone", "endTimeZone", "allDay", "startDate", "endDate"];
 
 /// The fields of an event that are written.
 #[derive(Clone, Copy, Debug)]
 pub enum WrittenFields<'a> {
-    /// A new event: its times, and of these fields those that have a value.
+    /// A new event: its times, and those of these fields that have a value.
     New(&'a [String]),
     /// A patch of these fields.
     Patch(&'a [String]),
 }
 
-/// The JSON of an event, and warnings about what Graph cannot keep.
+/// The JSON of an event, and warnings about fields that Graph does not support.
 #[derive(Debug, Default)]
 pub struct WrittenEvent {
     pub body: Map<String, Value>,
     pub warnings: Vec<Warning>,
 }
 
-/// Returns Graph's JSON of an event. `before`: the event as it is at Graph. Fails for a recurrence that Graph has no pattern for.
+/// Returns Graph's JSON of an event. `before` is the current event at Graph. Fails for a recurrence that Graph has no pattern for.
 pub fn event_to(
     event: &Event,
     fields: WrittenFields<'_>,
@@ -58,7 +58,7 @@ pub fn event_to(
     Ok(document.written)
 }
 
-/// An event's JSON in the making.
+/// The JSON of an event under construction.
 struct EventDocument<'a> {
     event: &'a Event,
     is_new: bool,
@@ -94,7 +94,7 @@ impl EventDocument<'_> {
         Ok(())
     }
 
-    /// Null is refused for a text: an empty one is none.
+    /// Writes the texts. Graph refuses null for a text, so no text is an empty one.
     fn put_texts(&mut self) {
         let event = self.event;
         if self.has("title") {
@@ -119,7 +119,7 @@ impl EventDocument<'_> {
         }
     }
 
-    /// A body that is not changed is not sent: the link of an online meeting would go with it.
+    /// Writes the description. An unchanged body is not sent, because that would remove the link of an online meeting.
     fn put_description(&mut self) {
         let event = self.event;
         let is_html = self.has("descriptionHtml") && event.description_html.is_some();
@@ -152,7 +152,7 @@ impl EventDocument<'_> {
         }
     }
 
-    /// The list replaces the one that is there, and everybody in it gets mail.
+    /// Writes the attendees. The list replaces the current one, and everybody in it gets mail.
     fn put_attendees(&mut self) {
         let event = self.event;
         if !self.has("attendees") || self.is_new && event.attendees.is_empty() {
@@ -172,7 +172,7 @@ impl EventDocument<'_> {
         }
     }
 
-    /// The instances that a series does not have are deleted one by one, not written with its rule.
+    /// Writes the rule. Excluded instances are not part of it: they are deleted one by one.
     fn put_recurrence(&mut self) -> Outcome<()> {
         if !self.has("recurrence") {
             return Ok(());
@@ -190,7 +190,7 @@ impl EventDocument<'_> {
         Ok(())
     }
 
-    /// Without a word of reminders Outlook adds one of 15 minutes.
+    /// Writes the reminder. If it is not set explicitly, Outlook adds one of 15 minutes.
     fn put_reminders(&mut self) {
         if !self.has("reminders") {
             if self.is_new {
@@ -236,24 +236,24 @@ impl EventDocument<'_> {
     }
 }
 
-/// Whether this is somebody to be invited: the organizer stands apart.
+/// Whether this attendee is invited: everyone but the organizer, whom Graph stores separately.
 fn is_invited(attendee: &&Attendee) -> bool {
     !attendee.organizer && !attendee.email.is_empty()
 }
 
-/// The lines of a series but those of instances that it does not have.
+/// The lines of a series without EXDATE lines.
 pub fn rule_lines(recurrence: &[String]) -> Vec<String> {
     recurrence.iter().filter(|line| !is_exdate(line)).cloned().collect()
 }
 
-/// Whether a line names instances that a series does not have.
+/// Whether a line is an EXDATE.
 pub fn is_exdate(line: &str) -> bool {
     line.get(..6).is_some_and(|name| name.eq_ignore_ascii_case("EXDATE"))
 }
 
-/// Returns the start of a series on its own clock.
+/// Returns the start of a series in its own time zone.
 pub fn start_of(event: &Event, mailbox: &MailboxInfo) -> SeriesStart {
-    // Days are written as midnights of the mailbox's zone.
+    // All-day events start at midnight in the mailbox's zone.
     let zone = Some(event.time_zone.clone()).filter(|zone| !zone.is_empty() && !event.all_day);
     let zone = zone.unwrap_or_else(|| mailbox.time_zone.clone());
     let day = event.start_date.as_deref().and_then(|day| day.parse::<jiff::civil::Date>().ok());
@@ -264,8 +264,8 @@ pub fn start_of(event: &Event, mailbox: &MailboxInfo) -> SeriesStart {
     SeriesStart { local, is_all_day: event.all_day, zone }
 }
 
-/// Returns the recurrence with the pattern that Graph has already, where it names the same days, such as with another first day of the week:
-/// a series with another pattern would lose its changed instances.
+/// Returns the recurrence with Graph's current pattern if that has the same days, for example with another first day of the week, because a
+/// series with a new pattern would lose its changed instances.
 pub fn in_own_words(
     written: PatternedRecurrence,
     before: Option<&native::Event>,
@@ -278,7 +278,7 @@ pub fn in_own_words(
     let Some(own) = before.and_then(|before| before.recurrence.as_ref()).filter(is_same) else {
         return written;
     };
-    // Graph answers 0 for numbers that a pattern does not use.
+    // Graph returns 0 for numbers that a pattern does not use.
     let used = |number: Option<i8>| number.filter(|number| *number != 0);
     let pattern = RecurrencePattern {
         month: used(own.pattern.month),
@@ -288,7 +288,7 @@ pub fn in_own_words(
     PatternedRecurrence { pattern, ..written }
 }
 
-/// The minutes of the reminder that is kept: the last one that is shown before the start.
+/// The minutes before the start of the one reminder that is kept: the last one that is a notification.
 fn minutes_of(reminders: &Reminders) -> Option<i64> {
     let popups = reminders.overrides.iter().filter(|reminder| reminder.method == ReminderMethod::Popup);
     popups.map(|reminder| reminder.minutes_before).min().filter(|_| !reminders.use_default)
@@ -331,7 +331,7 @@ fn location_to(ours: &Location) -> Value {
     place
 }
 
-/// Returns the warning that Outlook cannot keep a field.
+/// Returns the warning that Outlook does not support a field.
 pub fn field_warning(field: &str, message: &str) -> Warning {
     Warning {
         code: "field_not_supported".to_owned(),

@@ -1,5 +1,5 @@
-//! Changes of an instance and all later ones. Graph has no such operation: another series begins with the instance, and the series is ended
-//! before it. That is not atomic; a repeated attempt goes on where the first one stopped.
+//! Changes an instance and all later ones. Graph has no such operation: a new series begins with the instance, and the old one is ended
+//! before it. That is not atomic; a repeated attempt continues where the first one stopped.
 
 use connector_sdk::http::Request;
 use connector_sdk::{Context, Failure, Level, Outcome, code};
@@ -27,7 +27,7 @@ use crate::calendar::scope::EventScope;
 use crate::calendar::teams::with_link;
 use crate::calendar::times::zone;
 
-/// Fields that the new series begins with.
+/// The fields that the new series takes over from the old one.
 const WRITTEN: [&str; 11] = [
     "title",
     "description",
@@ -39,7 +39,7 @@ const WRITTEN: [&str; 11] = [
     "attendees",
     "recurrence",
     "reminders",
-    // They are not written: the new series is without them, with a warning.
+    // Graph does not accept these: the new series lacks them, with a warning.
     "attachments",
 ];
 
@@ -51,13 +51,13 @@ struct CutSeries<'a> {
     theirs: native::Event,
     event: Event,
     rules: Series,
-    /// As `Event.recurrenceId`.
+    /// The instance, in the form of `Event.recurrenceId`.
     instance: String,
-    /// The lines of the series before the instance; none where nothing lies before.
+    /// The lines of the series that ends before the instance; none if there is no earlier instance.
     capped: Option<Vec<String>>,
 }
 
-/// A series to be made, with the instances that it shall not have.
+/// The series to create, with the instances to delete from it.
 struct NewSeries {
     first: Event,
     body: Map<String, Value>,
@@ -84,7 +84,7 @@ impl<'a> CutSeries<'a> {
         Ok(CutSeries { context, scope, mailbox, theirs, event, rules, instance, capped })
     }
 
-    /// Whether the series has the instance still: an earlier attempt may have ended it.
+    /// Whether the series still has the instance: an earlier attempt may have ended the series.
     fn has_instance(&self) -> Outcome<bool> {
         occurs_at(&self.rules, &self.instance, Caps::default()).map_err(|error| refusal(&error))
     }
@@ -93,18 +93,18 @@ impl<'a> CutSeries<'a> {
         self.theirs.version()
     }
 
-    /// The text by which the new series differs from other events of the call.
+    /// The text that distinguishes the new series' id from those of other events of the call.
     fn salt(&self) -> String {
         format!("{}\n{}", self.theirs.id, self.instance)
     }
 
-    /// The rule of the series before the instance.
+    /// The rule of the series that ends before the instance.
     fn capped_rule(&self, lines: &[String]) -> Outcome<PatternedRecurrence> {
         let start = start_of(&self.event, &self.mailbox);
         Ok(in_own_words(rule_to(&rule_lines(lines), &start)?, Some(&self.theirs), &start))
     }
 
-    /// The new series: the instance at the cut as the caller wants it, and what Graph has besides. COUNT is the rest of it.
+    /// The new series: the instance at the cut with the caller's changes, the members that the model does not have, and the rest of COUNT.
     fn remainder(&self, args: &EventWrite) -> Outcome<NewSeries> {
         let mut first = args.event.clone();
         let has = |field: &str| args.changed.iter().any(|name| name == field);
@@ -115,7 +115,7 @@ impl<'a> CutSeries<'a> {
             warnings.extend(dropped.iter().map(|id| dropped_warning(id)));
         }
         let mut names: Vec<String> = WRITTEN.map(str::to_owned).to_vec();
-        // A text that was changed alone replaces the HTML.
+        // If only the plain text was changed, it replaces the HTML.
         if has("descriptionHtml") || !has("description") {
             names.push("descriptionHtml".to_owned());
         }
@@ -126,7 +126,7 @@ impl<'a> CutSeries<'a> {
         Ok(NewSeries { first, body, warnings })
     }
 
-    /// Adds the members that the model has no field for, and a meeting where the series has one: it is another meeting.
+    /// Adds the members without a field in the model, and requests an online meeting if the old series has one; it is a new meeting.
     fn put_kept(&self, body: &mut Map<String, Value>) {
         let theirs = &self.theirs;
         let kept = [
@@ -139,7 +139,7 @@ impl<'a> CutSeries<'a> {
         body.extend(kept.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
     }
 
-    /// The lines of the series that goes on with `first`, moved along with its start, and the dates that have no place in it any more.
+    /// The lines of the series that continues with `first`, shifted along with its start, and the dates that it no longer has.
     fn lines_from(&self, first: &Event) -> Result<(Vec<String>, Vec<String>), recurrence::Error> {
         let lines = remainder_from(&self.rules, &self.instance, Caps::default())?;
         let before = self.rules.continued(&self.instance, &lines)?;
@@ -164,7 +164,7 @@ impl<'a> CutSeries<'a> {
         }
     }
 
-    /// The old series as it is after it was ended, without the instances that it did not have before.
+    /// The old series after it was ended, without its previously excluded instances.
     fn old_source(&self, lines: &[String], warnings: &mut Vec<Warning>) -> Outcome<Source> {
         let old = read_event(self.context, self.scope.calendar, &self.theirs.id)?;
         let before = Event { recurrence: lines.to_vec(), ..self.event.clone() };
@@ -173,7 +173,8 @@ impl<'a> CutSeries<'a> {
         event_source(&old, &self.mailbox)
     }
 
-    /// Warnings about changed instances that neither series has: Graph drops them, and the one at the cut is the new series' first.
+    /// Warnings about changed instances that are lost, because Graph drops those after the end. The one at the cut is the first of the new
+    /// series.
     fn lost_exceptions(&self, old: &native::Event) -> Outcome<Vec<Warning>> {
         let kept: Vec<&str> = old.exception_occurrences.iter().flatten().map(|one| one.id.as_str()).collect();
         let mut warnings = Vec::new();
@@ -188,7 +189,7 @@ impl<'a> CutSeries<'a> {
         Ok(warnings)
     }
 
-    /// Returns the present state of both series.
+    /// Returns the current state of both series.
     fn finish(&self, new: native::Event, first: &Event, lines: &[String]) -> Outcome<Mutated> {
         let (context, calendar) = (self.context, self.scope.calendar);
         let mut warnings = Vec::new();
@@ -200,7 +201,7 @@ impl<'a> CutSeries<'a> {
     }
 }
 
-/// Changes an instance and all later ones. Where nothing lies before the instance, that is a change of the whole series.
+/// Changes an instance and all later ones. If there is no earlier instance, changes the whole series.
 pub fn update(context: &Context, args: &EventWrite, scope: &EventScope) -> Outcome<Mutated> {
     let told = notify::check_write(args)?;
     let cut = CutSeries::read(context, scope, &args.target, args.time_zone.as_deref())?;
@@ -231,7 +232,7 @@ pub fn update(context: &Context, args: &EventWrite, scope: &EventScope) -> Outco
     }
     if let Err(conflict) = scope.ensure_version(cut.version().as_deref()) {
         if is_repeated && let Some(new) = find_earlier(context, scope.calendar, &body, &cut.salt())? {
-            // What an earlier attempt made would double the instances.
+            // Undo the earlier attempt, or its series would duplicate the instances.
             undo(context, scope.calendar, &new.id);
         }
         return Err(conflict);
@@ -248,7 +249,7 @@ pub fn update(context: &Context, args: &EventWrite, scope: &EventScope) -> Outco
     Ok(Mutated { warnings, ..mutated })
 }
 
-/// The start of the new series, by which that of an earlier attempt is found.
+/// The start of the new series, by which the series of an earlier attempt is found.
 fn start_only(args: &EventWrite, cut: &CutSeries) -> Outcome<Map<String, Value>> {
     Ok(event_to(&args.event, WrittenFields::New(&[]), None, &cut.mailbox)?.body)
 }
@@ -264,7 +265,7 @@ pub fn delete(context: &Context, args: &EventDelete, scope: &EventScope) -> Outc
         }
         read => read?,
     };
-    // An earlier attempt may have ended the series: of that the caller has no version.
+    // If an earlier attempt has ended the series, the caller's etag is out of date.
     let is_ended = context.attempt() > 1 && cut.capped.is_some() && !cut.has_instance()?;
     if !is_ended {
         scope.ensure_version(cut.version().as_deref())?;
@@ -281,7 +282,7 @@ pub fn delete(context: &Context, args: &EventDelete, scope: &EventScope) -> Outc
     if !is_ended {
         cut.cap(&cut.capped_rule(lines)?)?;
     }
-    // The changed instances behind the end were to be deleted: there is nothing to warn of.
+    // The changed instances after the end were to be deleted, so there is no warning.
     let mut lost = Vec::new();
     let source = cut.old_source(lines, &mut lost)?;
     warnings
@@ -306,7 +307,7 @@ fn undo(context: &Context, calendar: &str, id: &str) {
     }
 }
 
-/// The instance's name as the series writes it.
+/// The `recurrenceId` of the target instance, in the series' zone.
 fn instance_of(target: &EventTarget, series: &Event) -> Outcome<String> {
     if let Some(id) = &target.recurrence_id {
         return Ok(id.clone());

@@ -25,23 +25,23 @@ use crate::odata::page::Page;
 use crate::odata::{batch, failures};
 
 const DOING: &str = "reading the changes of the mailbox";
-/// The names of parts of a batch that are no folders. Ids have no such characters.
+/// The names of batch parts that are not folders. Folder ids have no such characters.
 const TREE: &str = "*tree";
 const CATEGORIES: &str = "*categories";
-/// Time by which a message can be older than the last round and still be new in this one, ms: clocks differ.
+/// The time in milliseconds by which a new message can be older than the previous round, because clocks differ.
 const NEW_TOLERANCE_MS: i64 = 60_000;
-/// Time after a round within which an initial sync ends without another one, ms.
+/// The time in milliseconds since the start of a round within which an initial sync may end without another round.
 const SETTLED_MS: i64 = 5_000;
-/// Time between two rounds after which a token that has expired counts for the whole mailbox, ms.
+/// The time in milliseconds between two rounds after which an expired token makes the cursor of the whole mailbox expire.
 const MAX_GAP_MS: i64 = 3_600_000;
-/// Messages after which a call reads no more folders: its answer and its memory have an end.
+/// The number of messages after which a call reads no more folders, to bound its answer and memory.
 const MAX_MESSAGES: usize = 1_000;
-/// Messages that one call looks for: ten batches.
+/// The maximum number of messages that one call looks up: ten batches.
 const MAX_VERIFIED: usize = 200;
-/// Categories that are in no list and that the cursor remembers. One that it has forgotten is reported again.
+/// The maximum number of unlisted categories in the cursor. One that is not in the cursor is reported again.
 const MAX_UNLISTED: usize = 200;
 
-/// Returns the changes since the cursor; without one everything, newest first.
+/// Returns the changes since the cursor; without a cursor, all messages, newest first.
 pub fn changes(context: &Context, args: &ChangesRequest) -> Outcome<Answer<Sources>> {
     access::ensure_readable(context)?;
     let mut turn = match context.cursor.as_deref() {
@@ -55,31 +55,31 @@ pub fn changes(context: &Context, args: &ChangesRequest) -> Outcome<Answer<Sourc
     turn.finish()
 }
 
-/// One call.
+/// The state of one call.
 struct Turn<'a> {
     context: &'a Context<'a>,
     args: &'a ChangesRequest,
     cursor: MailCursor,
-    /// The call is part of an initial sync.
+    /// Whether the call is part of an initial sync.
     is_enumeration: bool,
     has_more: bool,
-    /// Folders and labels, reported before the messages in them.
+    /// The folders and labels, which are reported before the messages in them.
     places: Vec<Source>,
     messages: MessageCollection,
     odd: Vec<String>,
-    /// Messages of which a folder says that they are gone.
+    /// The ids of messages that a folder reports as removed.
     removed: Vec<String>,
-    /// Labels, folders and messages that are gone, and messages that were looked for.
+    /// The deleted labels, folders and messages, and the messages that were looked up.
     gone: Vec<Source>,
-    /// The begin of the round before this one.
+    /// The start of the previous round.
     polled_at: i64,
-    /// All folders were read.
+    /// Whether all folders were read.
     is_round: bool,
-    /// The changes of the folders were read.
+    /// Whether the changes of the folder tree were read.
     has_tree: bool,
-    /// A folder went on.
+    /// Whether at least one page of a folder was read.
     has_page: bool,
-    /// Why another one did not.
+    /// The failure of a folder that could not be read.
     failure: Option<Failure>,
 }
 
@@ -104,7 +104,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Begins an initial sync with the folders, their roles and the categories: one batch.
+    /// Begins an initial sync: reads the folders, their roles and the categories in one batch.
     fn begin(context: &'a Context<'a>, args: &'a ChangesRequest) -> Outcome<Turn<'a>> {
         let cursor = MailCursor { is_first: true, polled_at: context.now_ms(), ..MailCursor::default() };
         let mut turn = Turn::new(context, args, cursor);
@@ -133,10 +133,10 @@ impl<'a> Turn<'a> {
         Ok(turn)
     }
 
-    /// Reads the next pages of the folders that are due; at the begin of a round the folders themselves and the categories too.
+    /// Reads the next pages of the folders that are due; at the start of a round, also the folder tree and the categories.
     fn read(&mut self) -> Outcome<()> {
         let now = self.context.now_ms();
-        // A backlog of messages to look for comes first.
+        // A backlog of messages to look up comes first.
         let choice = match self.removed.len() > MAX_VERIFIED {
             true => FolderChoice::default(),
             false => choose(&self.cursor, self.args.limit, now),
@@ -172,7 +172,7 @@ impl<'a> Turn<'a> {
         Ok(())
     }
 
-    /// Reads some of the parts: one batch. False: the provider asks for a wait before what is left.
+    /// Reads some of the parts in one batch. Returns false if the provider asks for a wait before the rest.
     fn read_some(&mut self, parts: &[Part], is_begin: bool) -> Outcome<bool> {
         let outcome = match batch::read(self.context, parts.to_vec(), batch::MAX_PARTS, DOING) {
             Err(failure) if !is_begin && failures::is_passing(&failure) => {
@@ -202,7 +202,7 @@ impl<'a> Turn<'a> {
         let change = folders::read(self.context, at.as_ref(), response)?;
         let (change, is_list) = match change.position {
             Some(_) => (change, at.is_none()),
-            // The provider forgot the position in the changes of the folders.
+            // The delta token of the folder tree has expired.
             None => (folders::list(self.context)?, true),
         };
         let TreeChange { entries, position } = change;
@@ -223,7 +223,7 @@ impl<'a> Turn<'a> {
         Ok(())
     }
 
-    /// Takes the list of categories in. An account may not show it.
+    /// Processes the list of categories, which the account may not be allowed to read.
     fn take_categories(&mut self, response: &Response) -> Outcome<()> {
         let list: Page<CategoryEntry> = match accepted(self.context, response.clone(), DOING) {
             Ok(response) => object(&response)?,
@@ -246,7 +246,7 @@ impl<'a> Turn<'a> {
         Ok(())
     }
 
-    /// Takes a page of a folder in, and its next position.
+    /// Processes a page of a folder, and stores the next position.
     fn take_page(&mut self, id: &str, response: &Response) -> Outcome<()> {
         if !response.is_success() || response.truncated {
             return self.take_refusal(id, response);
@@ -254,7 +254,7 @@ impl<'a> Turn<'a> {
         let page = object::<Page<Box<RawValue>>>(response);
         let (position, folded) = match page.and_then(|page| Ok((page.position()?, fold(&page.value)))) {
             Ok((position, folded)) => (FeedPosition::from(position), folded),
-            // One that cannot be read does not keep the others back.
+            // A malformed page does not stop the other folders.
             Err(failure) => {
                 self.failure.get_or_insert(failure);
                 return Ok(());
@@ -278,7 +278,7 @@ impl<'a> Turn<'a> {
         self.has_more |= position.has_more();
         self.has_page = true;
         if folder.total == Some(0) && !folded.messages.is_empty() {
-            // The changes of the folders may be behind, or tell of no counts.
+            // The delta of the folder tree may be behind, or lack counts.
             folder.total = None;
         }
         folder.at = Some(position);
@@ -292,7 +292,7 @@ impl<'a> Turn<'a> {
         Ok(())
     }
 
-    /// Acts on a page that did not come. A folder that cannot be read now does not keep the others back.
+    /// Processes the refusal of a page. A folder that cannot be read now does not stop the others.
     fn take_refusal(&mut self, id: &str, response: &Response) -> Outcome<()> {
         let failure = delta::read_failure(self.context, response, DOING);
         let since = self.context.now_ms().saturating_sub(self.polled_at);
@@ -314,14 +314,14 @@ impl<'a> Turn<'a> {
         Ok(())
     }
 
-    /// Reads the files of messages of which the page did not have them, and looks for messages that folders say are gone.
+    /// Reads attachments that the pages lacked, and looks up messages that folders reported as removed.
     fn complete(&mut self) -> Outcome<()> {
         for (id, message) in read_files(self.context, &self.messages.without_files())? {
             if let Some(read) = self.messages.get_mut(&id) {
                 read.message.attachments = message.attachments;
             }
         }
-        // One that another folder shows has moved there.
+        // A message that another folder lists has moved there.
         let open = self.removed.iter().filter(|id| !self.messages.has(id)).chain(&self.messages.doubtful);
         let mut seen = HashSet::new();
         let mut ids: Vec<String> = open.filter(|id| seen.insert(id.as_str())).cloned().collect();
@@ -335,7 +335,7 @@ impl<'a> Turn<'a> {
         self.add_destroyed()
     }
 
-    /// Reports messages that were destroyed while changes were lost, once the folders have been read again.
+    /// Reports messages that were deleted while changes were lost, once the folders have been read again.
     fn add_destroyed(&mut self) -> Outcome<()> {
         if !self.cursor.has_lost_changes || self.cursor.folders.iter().any(|folder| folder.is_first) {
             return Ok(());
@@ -347,7 +347,7 @@ impl<'a> Turn<'a> {
         Ok(())
     }
 
-    /// Reports categories that are in no list and that messages have.
+    /// Reports categories of messages that are not in the list of categories.
     fn add_unknown_categories(&mut self) {
         let known: HashSet<&String> = self.cursor.categories.iter().chain(&self.cursor.unlisted).collect();
         let unknown = self.messages.categories().filter(|name| !known.contains(name));
@@ -356,7 +356,7 @@ impl<'a> Turn<'a> {
         unknown.dedup();
         let is_named =
             |label: &Source| unknown.iter().any(|name| label.external_id == categories::label_id(name));
-        // One that has just left the list is still there where a message has it.
+        // A category that was removed from the list still exists if a message has it.
         self.gone.retain(|label| !is_named(label));
         self.places.extend(unknown.iter().map(|name| categories::source(name, None)));
         self.cursor.unlisted.extend(unknown);
@@ -364,10 +364,10 @@ impl<'a> Turn<'a> {
         self.cursor.unlisted.drain(..surplus);
     }
 
-    /// Ends the call: its sources, and the cursor.
+    /// Returns the sources of the call, and the cursor.
     fn finish(mut self) -> Outcome<Answer<Sources>> {
         let is_read = |folder: &FolderPosition| !folder.is_first && !folder.is_in_between();
-        // What moved meanwhile into a folder that had been read before is in the next round.
+        // The next round reports messages that moved into a folder after it had been read.
         let since = self.context.now_ms().saturating_sub(self.polled_at);
         let is_settled = self.is_round || since < SETTLED_MS;
         let is_over = self.is_enumeration && is_settled && self.cursor.folders.iter().all(is_read);
@@ -380,12 +380,12 @@ impl<'a> Turn<'a> {
             false => self.has_more || self.cursor.folders.iter().any(|folder| folder.is_first),
         };
         let is_by_name = self.args.names_only;
-        // The look was later than the pages.
+        // The lookup is more recent than the pages.
         let deleted = self.gone.iter().filter(|source| source.deleted);
         let deleted: HashSet<String> = deleted.map(|source| source.external_id.clone()).collect();
         let messages = std::mem::take(&mut self.messages).into_sources(&deleted, is_by_name);
         let odd = self.odd.iter().map(|id| if is_by_name { bare_source(id) } else { unreadable(id) });
-        // By its name alone each is read by itself, and its deletion is seen then.
+        // Reported by id alone, each message is read later, which shows whether it is deleted.
         let doubtful = self.removed.iter().filter(|_| is_by_name).map(|id| bare_source(id));
         let messages = messages.into_iter().chain(odd).chain(doubtful);
         let body = Sources {

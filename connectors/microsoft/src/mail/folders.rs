@@ -1,4 +1,4 @@
-//! Folders: the delta of the whole tree, and which folder has which role. Their messages have deltas of their own.
+//! Folders: the delta of the folder tree, and the roles of folders. Each folder's messages have a separate delta.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +16,7 @@ use crate::odata::page::Page;
 use crate::odata::prefer::{Prefer, with};
 use crate::odata::{batch, failures, root};
 
-/// Names by which Graph knows folders in every language. An account may have no archive.
+/// Graph's well-known folder names, which are the same in every language. An account may have no archive.
 const WELL_KNOWN: [(&str, FolderRole); 7] = [
     ("inbox", FolderRole::Inbox),
     ("archive", FolderRole::Archive),
@@ -29,20 +29,20 @@ const WELL_KNOWN: [(&str, FolderRole); 7] = [
 
 const SELECT: &str = "displayName,parentFolderId,totalItemCount,unreadItemCount";
 const DOING: &str = "listing the folders";
-/// Folders of a page.
+/// The number of folders in a page.
 const PAGE_SIZE: u32 = 200;
-/// Pages of folders that one call reads.
+/// The maximum number of pages of folders that one call reads.
 const MAX_PAGES: usize = 50;
-/// Folders above a folder whose names are in its path.
+/// The maximum number of ancestors in the path of a folder.
 const MAX_DEPTH: usize = 100;
-/// A folder that is a saved search: its messages are in other folders.
+/// The type of saved searches, whose messages are in other folders.
 const SEARCH_FOLDER: &str = "#microsoft.graph.mailSearchFolder";
 
-/// Changes of the tree.
+/// The changes of the folder tree.
 #[derive(Debug, Default)]
 pub struct TreeChange {
     pub entries: Vec<FolderEntry>,
-    /// None: the token counts no more, and the tree has to be listed again.
+    /// The next position; none if the token has expired and the tree must be listed again.
     pub position: Option<FeedPosition>,
 }
 
@@ -53,7 +53,7 @@ pub fn request(at: Option<&FeedPosition>) -> Outcome<Request> {
     Ok(with(Request::get(url), &[Prefer::PageSize(PAGE_SIZE)]))
 }
 
-/// Reads the changes of the tree to their end, the first page from this answer to a request at `at`.
+/// Reads all pages of the tree's changes. `response` is the first page, requested at `at`.
 pub fn read(context: &Context, at: Option<&FeedPosition>, response: Response) -> Outcome<TreeChange> {
     let mut change = TreeChange::default();
     let mut response = response;
@@ -75,7 +75,7 @@ pub fn read(context: &Context, at: Option<&FeedPosition>, response: Response) ->
     Err(Failure::unavailable("the provider's list of folders does not end"))
 }
 
-/// An expired cursor at the begin is no cursor of ours.
+/// Converts `cursor-expired` to `unavailable` for a request that has no token of ours.
 fn unknown_front(failure: Failure) -> Failure {
     match failure.code == code::CURSOR_EXPIRED {
         true => failure.with_code(code::UNAVAILABLE),
@@ -83,7 +83,7 @@ fn unknown_front(failure: Failure) -> Failure {
     }
 }
 
-/// Lists the whole tree.
+/// Lists the whole folder tree.
 pub fn list(context: &Context) -> Outcome<TreeChange> {
     let response = exchange(context, request(None)?)?;
     read(context, None, response)
@@ -98,8 +98,7 @@ pub fn role_parts() -> Outcome<Vec<Part>> {
     WELL_KNOWN.iter().map(part).collect()
 }
 
-/// The roles by the ids of folders, from the answers to `role_parts`. Fails where the provider does not say whether there is an inbox:
-/// every folder would be without a role.
+/// The roles by folder id, from the answers to `role_parts`. Fails if a part was not answered, because folders would then lack their roles.
 pub fn read_roles(
     context: &Context,
     answers: &[(String, PartOutcome)],
@@ -108,7 +107,7 @@ pub fn read_roles(
     for (name, outcome) in answers {
         let Some((_, role)) = WELL_KNOWN.iter().find(|(known, _)| known == name) else { continue };
         let PartOutcome::Answered(response) = outcome else {
-            return Err(Failure::unavailable("the provider does not tell which folder is the inbox"));
+            return Err(Failure::unavailable("the provider did not return the roles of the folders"));
         };
         match accepted(context, response.clone(), DOING) {
             Ok(response) => {
@@ -116,7 +115,7 @@ pub fn read_roles(
                 roles.insert(folder.id, *role);
             }
             Err(failure) if failures::is_gone(&failure) => {}
-            // A front end that answers 404 says nothing of the folder.
+            // A 404 of a front end says nothing about the folder.
             Err(failure) if failure.code == code::NOT_FOUND => {
                 return Err(failure.with_code(code::UNAVAILABLE));
             }
@@ -126,23 +125,23 @@ pub fn read_roles(
     Ok(roles)
 }
 
-/// Asks which folder has which role: one batch.
+/// Reads the roles of folders in one batch.
 pub fn find_roles(context: &Context) -> Outcome<HashMap<String, FolderRole>> {
     let outcome = batch::read(context, role_parts()?, batch::MAX_PARTS, DOING)?;
     read_roles(context, &outcome.parts)
 }
 
-/// The effect of a change of the tree on the cursor.
+/// The result of applying a change of the tree to the cursor.
 #[derive(Debug, Default)]
 pub struct TreeEffect {
-    /// Folders that are new or differ.
+    /// The folders that are new or changed.
     pub changed: Vec<Source>,
-    /// Folders that are gone.
+    /// The deleted folders.
     pub gone: Vec<Source>,
     pub has_new: bool,
 }
 
-/// Takes changes of the tree into the cursor. `is_list`: they are all folders there are.
+/// Applies changes of the tree to the cursor. `is_list`: whether they are the complete list of folders.
 pub fn take(cursor: &mut MailCursor, entries: &[FolderEntry], is_list: bool) -> TreeEffect {
     let mut effect = TreeEffect::default();
     let mut touched: HashSet<String> = HashSet::new();
@@ -173,7 +172,7 @@ pub fn take(cursor: &mut MailCursor, entries: &[FolderEntry], is_list: bool) -> 
             .collect();
         lost.iter().for_each(|id| drop_folder(cursor, id, &mut effect));
     }
-    // The names of folders above are in the paths of those below.
+    // The path of a folder contains the names of its ancestors.
     let is_touched =
         |folder: &&FolderPosition| way_up(cursor, folder).iter().any(|one| touched.contains(&one.id));
     effect.changed = cursor.folders.iter().filter(is_touched).map(|folder| source(cursor, folder)).collect();
@@ -183,13 +182,14 @@ pub fn take(cursor: &mut MailCursor, entries: &[FolderEntry], is_list: bool) -> 
 fn drop_folder(cursor: &mut MailCursor, id: &str, effect: &mut TreeEffect) {
     let Some(at) = cursor.folders.iter().position(|folder| folder.id == id) else { return };
     let folder = cursor.folders.remove(at);
-    // What was in it may be gone with it, and no other folder tells so. An initial sync that has read nothing of it has nothing to take back.
+    // The messages of a deleted folder may be deleted with it, which no other folder reports. If an initial sync has read none of them,
+    // nothing has to be corrected.
     let is_reported = !cursor.is_first || folder.at.is_some() || folder.oldest.is_some();
     cursor.is_incomplete |= is_reported && folder.total != Some(0);
     effect.gone.push(deleted_source(id));
 }
 
-/// Takes what the entry tells of the folder. Returns whether anything differs.
+/// Updates the folder from the entry. Returns whether anything changed.
 fn update(folder: &mut FolderPosition, entry: &FolderEntry) -> bool {
     let before = folder.clone();
     if let Some(name) = &entry.display_name {
@@ -201,7 +201,7 @@ fn update(folder: &mut FolderPosition, entry: &FolderEntry) -> bool {
     *folder != before
 }
 
-/// Takes the roles into the cursor, and returns the folders whose role differs.
+/// Stores the roles in the cursor, and returns the folders whose role changed.
 pub fn take_roles(cursor: &mut MailCursor, roles: &HashMap<String, FolderRole>) -> Vec<Source> {
     let mut changed = Vec::new();
     for folder in &mut cursor.folders {
@@ -215,7 +215,7 @@ pub fn take_roles(cursor: &mut MailCursor, roles: &HashMap<String, FolderRole>) 
     changed.map(|folder| source(cursor, folder)).collect()
 }
 
-/// The folder and those above it, itself first. The root of the mailbox is not among them.
+/// The folder and its ancestors, starting with itself, without the root of the mailbox.
 fn way_up<'c>(cursor: &'c MailCursor, folder: &'c FolderPosition) -> Vec<&'c FolderPosition> {
     let mut way = vec![folder];
     while let Some(parent) =
@@ -307,7 +307,7 @@ mod tests {
         assert!(take_roles(&mut cursor, &roles).is_empty());
     }
 
-    /// A page of the delta may have the changed members alone.
+    /// A page of the delta may contain only the changed members.
     #[test]
     fn a_change_of_a_folder_is_taken_by_members() {
         let mut cursor = MailCursor::default();
@@ -323,10 +323,10 @@ mod tests {
         let removed = json!([{ "id": "a", "@removed": { "reason": "deleted" } }]);
         let effect = take(&mut cursor, &entries(removed), false);
         assert_eq!((effect.gone.len(), cursor.folders.len(), cursor.is_incomplete), (1, 1, false));
-        // What was in it is reported nowhere.
+        // No folder reports the messages that were in it.
         let effect = take(&mut cursor, &[], true);
         assert_eq!((effect.gone.len(), cursor.folders.len(), cursor.is_incomplete), (1, 0, true));
-        // Within an initial sync that counts for what was reported already.
+        // During an initial sync that applies only to messages that were already reported.
         for (oldest, expected) in [(None, false), (Some(7), true)] {
             let folder = FolderPosition { oldest, ..FolderPosition::new("a") };
             let mut cursor = MailCursor { is_first: true, folders: vec![folder], ..MailCursor::default() };

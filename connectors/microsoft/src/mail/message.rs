@@ -1,4 +1,4 @@
-//! Graph's messages as sources: whole, or only what can change of a known one.
+//! Converts Graph's messages to sources: in full, or only the changeable fields of a known message.
 
 use connector_sdk::Outcome;
 use model::Instant;
@@ -14,26 +14,26 @@ use crate::mail::native::{AttachmentEntry, Message, Recipient};
 use crate::mail::select::{ICON, SIZE};
 use crate::odata::stamp::stamp;
 
-/// The mark of the id of a file that Graph only links to: it has no content there.
+/// The prefix of the id of a linked file, whose content Graph does not have.
 pub const REFERENCE: &str = "reference:";
 
 /// The icons of messages that were answered or forwarded (MS-OXOMSG, `PidTagIconIndex`).
 const ANSWERED_ICON: &str = "261";
 const FORWARDED_ICON: &str = "262";
-/// Header fields of a message that are returned.
+/// The maximum number of header fields that are returned.
 const MAX_HEADERS: usize = 1_000;
-/// Files of a message that are listed.
+/// The maximum number of files of a message that are listed.
 const MAX_FILES: usize = 1_000;
 
-/// A message of a page, read by itself: an odd one does not keep the others back.
+/// A message of a page, parsed separately, so that a malformed one does not affect the others.
 #[derive(Clone, Debug)]
 pub enum PageMessage {
     Read(Box<Message>),
-    /// The id of a message of which the description makes no sense.
+    /// The id of a malformed message.
     Odd(String),
 }
 
-/// Reads the messages of a page. What has no id is left out.
+/// Parses the messages of a page, without those that have no id.
 pub fn read_each(page: &[Box<RawValue>]) -> Vec<PageMessage> {
     #[derive(Deserialize)]
     struct Named {
@@ -54,12 +54,12 @@ pub struct MessageExtras {
     pub body: Option<EmailBody>,
 }
 
-/// Returns the message with everything that lists show.
+/// Returns the source of a message, with the fields that lists show.
 pub fn source(message: &Message) -> Source {
     source_with(message, MessageExtras::default())
 }
 
-/// Returns the same with its text or its header.
+/// Returns the source of a message, with its text or header as requested.
 pub fn source_with(message: &Message, extras: MessageExtras) -> Source {
     let Ok(mut body) = email(message) else { return unreadable(&message.id) };
     if !extras.headers {
@@ -75,24 +75,24 @@ pub fn source_with(message: &Message, extras: MessageExtras) -> Source {
     Source { etag: message.etag.clone(), items: vec![item], ..bare_source(&message.id) }
 }
 
-/// Returns a message that is gone.
+/// Returns the source of a deleted message.
 pub fn deleted_source(id: &str) -> Source {
     Source { external_id: id.to_owned(), deleted: true, ..Source::default() }
 }
 
-/// Returns a message by its name alone.
+/// Returns a source with the id of a message alone.
 pub fn bare_source(id: &str) -> Source {
     Source { external_id: id.to_owned(), ..Source::default() }
 }
 
-/// Returns a message that is there, of which the provider's description makes no sense.
+/// Returns the source of an existing message that cannot be parsed.
 pub fn unreadable(id: &str) -> Source {
     let message = "the provider's description of this message cannot be read".to_owned();
     let error = ItemError { code: "unreadable".to_owned(), message };
     Source { error: Some(error), ..bare_source(id) }
 }
 
-/// The fields that can change, as far as they are known.
+/// The known fields of those that can change.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ChangedFields {
@@ -114,7 +114,7 @@ struct ChangedFields {
     label_ids: Option<Vec<String>>,
 }
 
-/// Returns what is known of a message's state.
+/// Returns a partial source with the known changeable fields of a message.
 pub fn partial(message: &Message) -> Source {
     let icon = message.property(ICON);
     let fields = ChangedFields {
@@ -132,7 +132,7 @@ pub fn partial(message: &Message) -> Source {
     Source { etag: message.etag.clone(), items: vec![item], ..bare_source(&message.id) }
 }
 
-/// The time by which messages are sorted; none where the message has none.
+/// The time by which messages are sorted; none if the message has none.
 pub fn received_at(message: &Message) -> Option<Instant> {
     time(message.received_date_time.as_deref()).ok().flatten()
 }
@@ -158,7 +158,7 @@ fn importance(name: &str) -> Importance {
     }
 }
 
-/// The message in the model's terms, with its header where that was read. Fails for a time that is none.
+/// Converts a message to the model, with its header if it was read. Fails for an invalid time.
 fn email(message: &Message) -> Outcome<EmailMessage> {
     let sent_at = time(message.sent_date_time.as_deref())?;
     let received = time(message.received_date_time.as_deref())?.or(sent_at);
@@ -205,14 +205,14 @@ fn email(message: &Message) -> Outcome<EmailMessage> {
     })
 }
 
-/// The person of a message; one without an address is known by the name.
+/// The address of a sender or recipient; the name is used if there is no address.
 fn address(recipient: &Recipient) -> Option<EmailAddress> {
     let named = recipient.email_address.as_ref()?;
     let text = |text: &Option<String>| {
         text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
     };
     match (text(&named.address), text(&named.name)) {
-        // Graph gives the address for a name that is not there.
+        // Graph returns the address as the name if there is no name.
         (Some(email), name) => {
             Some(EmailAddress { name: name.filter(|name| !name.eq_ignore_ascii_case(&email)), email })
         }
@@ -225,7 +225,7 @@ fn addresses(recipients: Option<&[Recipient]>) -> Vec<EmailAddress> {
     recipients.unwrap_or_default().iter().filter_map(address).collect()
 }
 
-/// An invitation, or an answer to one. A cancellation has no kind of its own.
+/// The method of an invitation or a reply. Graph has no separate type for cancellations.
 fn calendar_method(message: &Message) -> Option<CalendarMethod> {
     match message.kind.as_deref()?.rsplit('.').next()? {
         "eventMessageRequest" => Some(CalendarMethod::Request),
@@ -250,7 +250,7 @@ fn attachment(entry: &AttachmentEntry) -> Attachment {
         filename: entry.name.as_deref().and_then(mail::read::file_name),
         is_message: is_item || content_type == "message/rfc822",
         content_type,
-        // It counts an envelope too, and so is no length of the content.
+        // Graph's size includes an envelope, so it is not the length of the content.
         encoded_size: entry.size.filter(|size| *size >= 0),
         inline: is_inline,
         content_id: content_id.filter(|id| !id.is_empty()),
@@ -264,9 +264,9 @@ fn headers(message: &Message) -> Vec<EmailHeader> {
     fields.map(|field| EmailHeader { name: field.name.clone(), value: field.value.clone() }).collect()
 }
 
-/// The header as Graph returns it: decoded, which readers of headers accept.
+/// The header fields that Graph returns, as a header block. The values are decoded, which header parsers accept.
 fn header_block(fields: &[EmailHeader]) -> Vec<u8> {
-    // Neither a name nor a value can begin another field.
+    // Neither a name nor a value can inject another field.
     let is_name =
         |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b':');
     let mut block = String::new();

@@ -1,5 +1,5 @@
-//! Search at Graph: one request for a page. Pages of conditions go on by time, because Graph's own count messages that come meanwhile;
-//! pages of words go on by Graph's token.
+//! Searches at Graph, one request per page. Searches by conditions continue by time, because Graph's own paging counts messages that arrive
+//! in between; searches by words continue by Graph's token.
 
 use std::collections::HashSet;
 
@@ -24,34 +24,34 @@ use crate::odata::{batch, failures, root};
 
 /// The version of the cursors.
 const VERSION: &str = "s1";
-/// Messages of a page where the host does not say, and at most.
+/// The default and maximum number of messages in a page.
 const PAGE_SIZE: u32 = 50;
 const MAX_PAGE_SIZE: u32 = 200;
-/// Messages of one list of names.
+/// The number of messages in a list of ids.
 const MAX_NAMES: &str = "1000";
-/// Messages that are asked for at once at most.
+/// The maximum number of messages in a request.
 const MAX_TOP: usize = 1_000;
-/// Lists of names that are read for a label.
+/// The maximum number of lists of ids that are read for a label.
 const MAX_NAME_PAGES: usize = 10;
 const DOING: &str = "searching the messages";
 
-/// The place at which a search goes on.
+/// The position at which a search continues.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 enum SearchCursor {
     #[serde(rename = "t")]
     Token(FeedPosition),
-    /// After the messages of this time, milliseconds since 1970, with those of about that time that were reported.
+    /// Continues before this time (milliseconds since 1970), without the messages of about that time that were already reported.
     #[serde(rename = "b")]
     Before { at: i64, told: Vec<String> },
 }
 
-/// Returns messages that match, newest first.
+/// Returns the matching messages, newest first.
 pub fn search(context: &Context, args: &MessageSearch) -> Outcome<Answer<Sources>> {
     ensure_readable(context)?;
     let cursor: Option<SearchCursor> =
         context.cursor.as_deref().map(|text| rest::cursor::read(VERSION, text)).transpose()?;
     let until = match &cursor {
-        // Times have more digits at Graph than here.
+        // Graph's times are more precise than milliseconds.
         Some(SearchCursor::Before { at, .. }) => Some(Instant::from_millis(at.saturating_add(1))),
         _ => None,
     };
@@ -86,7 +86,7 @@ impl Search<'_> {
         }
     }
 
-    /// Lists messages. A page that takes too long is asked for once more, half as large.
+    /// Lists messages. If a page times out, requests one of half the size.
     fn list(&self, query: &[(&str, &str)], top: usize) -> Outcome<Page<Box<RawValue>>> {
         match self.list_once(query, top) {
             Err(failure) if failure.http_status == Some(504) && top > 1 => self.list_once(query, top / 2),
@@ -104,7 +104,7 @@ impl Search<'_> {
         self.page(&response, is_going_on)
     }
 
-    /// Reads a page. Only one that was asked for by a token of Graph's can have an expired cursor.
+    /// Reads a page. Only a request with a token of Graph can fail with `cursor-expired`.
     fn page(&self, response: &Response, is_going_on: bool) -> Outcome<Page<Box<RawValue>>> {
         match (response.is_success(), is_going_on) {
             (true, _) => object(response),
@@ -123,7 +123,7 @@ impl Search<'_> {
         self.answer(&found, next)
     }
 
-    /// `at`, `told`: where the page before ended.
+    /// Reads the next page by time. `at` and `told` are the end of the previous page.
     fn by_time(&self, filter: &str, at: Option<i64>, told: Vec<String>) -> Outcome<Answer<Sources>> {
         let top = self.limit.saturating_add(told.len()).min(MAX_TOP);
         let page = self.list(&[("$filter", filter), ("$orderby", "receivedDateTime desc")], top)?;
@@ -133,14 +133,14 @@ impl Search<'_> {
         let is_cut = found.len() > self.limit;
         found.truncate(self.limit);
         let next = match at.filter(|_| found.is_empty() && has_next) {
-            // More messages of one time than a page has: the next page would be this one again.
+            // More messages have the same time than fit a page: skip them, or the next page would be the same.
             Some(at) => Some(SearchCursor::Before { at: at.saturating_sub(2), told: Vec::new() }),
             None => (is_cut || has_next).then(|| place_after(&found, at, told)).flatten(),
         };
         self.answer(&found, next)
     }
 
-    /// Lists all names, because Graph takes no order with this filter, and reads the messages of the page.
+    /// Lists all ids, because Graph does not sort with this filter, and reads the messages of the page.
     fn by_names(&self, filter: &str, at: Option<i64>, told: Vec<String>) -> Outcome<Answer<Sources>> {
         let mut named = self.names(filter)?;
         named.retain(|found| !told.iter().any(|id| id == id_of(found)));
@@ -153,7 +153,7 @@ impl Search<'_> {
         };
         let parts: Vec<Part> = named.iter().map(part).collect::<Outcome<_>>()?;
         let outcome = batch::read(self.context, parts, batch::MAX_PARTS, DOING)?;
-        // The order counts: what follows a message that is missing comes with it.
+        // Keeps the order: messages after a missing one come with it in the next page.
         let mut found = Vec::new();
         for (id, response) in outcome.leading() {
             let message = response.is_success().then(|| object::<Message>(response).ok()).flatten();
@@ -219,10 +219,11 @@ fn time_of(found: &PageMessage) -> Option<i64> {
     }
 }
 
-/// The place after a page. Messages of about its last time were reported, and come again. None where no message has a time.
+/// The position after a page, with the reported messages of about its last time, which the next request returns again. None if no message
+/// has a time.
 fn place_after(page: &[PageMessage], at: Option<i64>, told: Vec<String>) -> Option<SearchCursor> {
     let last = page.iter().rev().find_map(time_of).or(at)?;
-    // What has no time comes again wherever the page begins.
+    // Messages without a time are returned again with every page.
     let is_near = |time: Option<i64>| time.is_none_or(|time| time <= last.saturating_add(1));
     let near = page.iter().filter(|found| is_near(time_of(found))).map(|found| id_of(found).to_owned());
     let earlier = told.into_iter().filter(|_| at.is_some_and(|at| at <= last.saturating_add(1)));

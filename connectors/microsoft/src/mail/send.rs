@@ -1,8 +1,8 @@
-//! `messages.send`: a draft that is sent, so that its id is known before the hand-over; `sendMail` where the account lets this connector
-//! send and nothing else.
+//! `messages.send`: stores a draft and sends it, so that the id is known before the hand-over; `sendMail` if the account allows nothing but
+//! sending.
 //!
-//! A message is never handed over a second time while Graph may have it: only 202 says that it has, and only a refusal that it has not. A
-//! later attempt looks for the message first, and for the draft that an earlier one left.
+//! A message is never handed over again while Graph may have it: only 202 means that it has, and only a refusal that it has not. A later
+//! attempt first looks for the message, and for the draft that an earlier one left.
 
 use std::collections::HashSet;
 
@@ -26,9 +26,9 @@ use crate::mail::road::{Road, road};
 use crate::odata::{prefer, root};
 
 const DOING: &str = "sending the message";
-/// Longest id that is written into a header field, bytes.
+/// The maximum length of an id in a header field, in bytes.
 const MAX_ID_BYTES: usize = 250;
-/// Bytes of a message in which its header ends.
+/// The bytes of a message within which its header must end.
 const MAX_HEAD_BYTES: usize = mail::read::limits::HEADER_BYTES;
 
 /// Sends a message.
@@ -60,17 +60,17 @@ pub fn send(context: &Context, args: &MessageSend) -> Outcome<Sent> {
     Ok(finish(context, args, can, copy))
 }
 
-/// The knowledge of the copy in the folder of sent messages.
+/// The known data of the copy in Sent Items.
 enum SentCopy {
-    /// None.
+    /// The copy is unknown.
     Unknown,
-    /// The id that the draft had, which it keeps.
+    /// The id of the draft, which the sent message keeps.
     Named(String),
-    /// All of it.
+    /// The whole copy.
     Read(Box<Source>),
 }
 
-/// Returns the header fields that the message needs beside its own: our id, and the recipients whom it does not name.
+/// Returns the header fields to add to the message: our id, and a Bcc with the recipients that its header does not name.
 fn render_fields(header: &EmailMessage, args: &MessageSend) -> Outcome<String> {
     let named = header.to.iter().chain(&header.cc).chain(&header.bcc).filter(|one| !one.email.is_empty());
     let named: HashSet<String> = named.map(|one| folded(&one.email)).collect();
@@ -91,7 +91,7 @@ fn render_fields(header: &EmailMessage, args: &MessageSend) -> Outcome<String> {
         fields.push_str(&format!("{OWN_ID}: {id}\r\n"));
     }
     if !hidden.is_empty() {
-        // A line for each: lines have an end (RFC 5322 section 2.1.1).
+        // One line per recipient, because the length of lines is limited (RFC 5322 section 2.1.1).
         fields.push_str(&format!("Bcc: {}\r\n", hidden.join(",\r\n ")));
     }
     Ok(fields)
@@ -112,7 +112,7 @@ fn remove_left_drafts(context: &Context, args: &MessageSend) -> Outcome<()> {
     Ok(())
 }
 
-/// Sends a message as it is. Graph puts it into the folder of sent messages by itself.
+/// Sends a message with `sendMail`. Graph stores the copy in Sent Items.
 fn send_mail(context: &Context, args: &MessageSend, raw: &[u8], fields: &str) -> Outcome<SentCopy> {
     if is_alias(context, args) {
         let message = "sending from another address of the account takes the right to change mail";
@@ -127,7 +127,7 @@ fn send_mail(context: &Context, args: &MessageSend, raw: &[u8], fields: &str) ->
     Ok(SentCopy::Unknown)
 }
 
-/// Stores the message as a draft, and sends that. A draft that was not sent is deleted.
+/// Stores the message as a draft and sends it. A draft that was not sent is deleted.
 fn send_draft(context: &Context, args: &MessageSend, raw: Vec<u8>, fields: &str) -> Outcome<SentCopy> {
     let draft = store_draft(context, &raw, fields)?;
     drop(raw);
@@ -148,7 +148,7 @@ fn send_draft(context: &Context, args: &MessageSend, raw: Vec<u8>, fields: &str)
     }
 }
 
-/// Whether the message goes from an address that is not the account's first one. Graph takes no sender out of MIME.
+/// Whether the sender is not the account's primary address. Graph ignores the sender in MIME.
 fn is_alias(context: &Context, args: &MessageSend) -> bool {
     let from = args.from.email.as_str();
     let primary = context.connection.addresses.first();
@@ -166,12 +166,12 @@ fn set_sender(context: &Context, args: &MessageSend, draft: &Message) -> Outcome
     ask::<Message>(context, request, "setting the sender").map(|_| ())
 }
 
-/// Sends the request after which Graph may deliver the message. A failure says in `detail.handedOver` whether Graph may have it all the
-/// same.
+/// Sends the request after which Graph may deliver the message. A failure says in `detail.handedOver` whether Graph may have it
+/// nevertheless.
 fn hand_over(context: &Context, request: Request) -> Outcome<()> {
     match Http::send(context.host(), prefer::ensure(request)) {
         Ok(response) if response.status == 202 => Ok(()),
-        // Graph answers 200 to what it does not send, and a page of a front end can have any status.
+        // Graph answers 200 to requests that send nothing, and a page of a front end can have any status.
         Ok(response) if response.is_success() => {
             let failure = Failure::unavailable("the provider does not say that it sends the message");
             Err(with_handover(Failure { http_status: Some(response.status), ..failure }, true))
@@ -189,7 +189,8 @@ fn hand_over(context: &Context, request: Request) -> Outcome<()> {
     }
 }
 
-/// Whether the request did not leave the host. `unavailable` stands for much; with a wait it is the host's own, for a limit or a token.
+/// Whether the request did not leave the host. `unavailable` has many causes; with a wait it comes from the host itself, for a rate limit
+/// or a token.
 fn is_unsent(error: &SendError) -> bool {
     match error.code.as_str() {
         "denied" | "invalid" | "connect" | "too-many-requests" | "auth-expired" => true,
@@ -211,7 +212,7 @@ fn is_refused(failure: &Failure) -> bool {
     failure.detail.as_ref().is_some_and(|detail| detail["handedOver"] == json!(false))
 }
 
-/// Returns the answer of a message that is on its way: from here on nothing is a failure any more.
+/// Returns the answer for a sent message. From here on errors are only warnings.
 fn finish(context: &Context, args: &MessageSend, can: MailAccess, copy: SentCopy) -> Sent {
     let mut warnings = Vec::new();
     let draft = delete_draft(context, args, can, &mut warnings);
@@ -237,7 +238,7 @@ fn finish(context: &Context, args: &MessageSend, can: MailAccess, copy: SentCopy
     }
 }
 
-/// Deletes the draft that the message was.
+/// Deletes the draft from which the message was sent.
 fn delete_draft(
     context: &Context,
     args: &MessageSend,
@@ -261,7 +262,7 @@ fn delete_draft(
     }
 }
 
-/// The copy in the folder of sent messages, where it is there already: it comes within seconds, and the changes tell of it.
+/// Reads the copy in Sent Items, if it is there already; it appears within seconds, and `changes` reports it.
 fn read_copy(context: &Context, id: &str, warnings: &mut Vec<Warning>) -> Option<Source> {
     match read_source(context, id) {
         Ok(copy) => Some(copy).filter(|copy| !is_draft(copy)),
@@ -274,7 +275,7 @@ fn read_copy(context: &Context, id: &str, warnings: &mut Vec<Warning>) -> Option
     }
 }
 
-/// Deletes the copy, where the sender wants none. Returns the deletion.
+/// Deletes the copy if the sender wants none. Returns the source of the deletion.
 fn delete_copy(context: &Context, copy: Option<Source>, warnings: &mut Vec<Warning>) -> Option<Source> {
     match copy {
         Some(copy) => match ensure_sent(context, &copy).and_then(|()| destroy(context, &copy.external_id)) {
@@ -293,8 +294,8 @@ fn delete_copy(context: &Context, copy: Option<Source>, warnings: &mut Vec<Warni
     }
 }
 
-/// Fails where the copy is not in the folder of sent messages: one that is still on its way must not be deleted, and one that came back to
-/// its sender is another message.
+/// Fails if the message is not in Sent Items: one that is still being sent must not be deleted, and one that its sender received is another
+/// message.
 fn ensure_sent(context: &Context, copy: &Source) -> Outcome<()> {
     let sent = find_sent_folder(context)?;
     let mut messages = copy.items.iter().filter_map(|item| item.body.read::<EmailMessage>().ok());

@@ -1,20 +1,20 @@
-//! The meaning of Graph's errors: by their codes, because one status stands for many. The code that says most may be within `innerError`, at
-//! any depth. An answer of a front end (HTML, or nothing) has no code; its status counts.
+//! Maps Graph's errors to failures by their codes, because one status has many meanings. The most specific code may be in `innerError`, at
+//! any depth. Responses of a front end (HTML or empty) have no code and are mapped by status.
 
 use connector_sdk::http::Response;
 use connector_sdk::{Context, Failure, code};
 use serde_json::{Value, json};
 
-/// The wait after a limit without `Retry-After`, milliseconds.
+/// The wait after a rate limit without `Retry-After`, in milliseconds.
 const LIMIT_WAIT_MS: u32 = 30_000;
-/// The wait after an error of the service that passes, milliseconds.
+/// The wait after a temporary error of the service, in milliseconds.
 const SERVICE_WAIT_MS: u32 = 10_000;
-/// Errors within errors that are looked through.
+/// The maximum depth of nested errors that are searched.
 const MAX_DEPTH: usize = 8;
-/// Longest code that goes into the detail of a failure, characters.
+/// The maximum length of a code in the detail of a failure, in characters.
 const MAX_CODE_CHARS: usize = 60;
 
-/// Codes by which Graph says that a delta cannot go on from its token.
+/// The codes for an expired or invalid delta token.
 const EXPIRED: [&str; 8] = [
     "SyncStateNotFound",
     "SyncStateInvalid",
@@ -26,7 +26,7 @@ const EXPIRED: [&str; 8] = [
     "ErrorExecuteSearchStaleData",
 ];
 
-/// Returns the failure that a bad status means. `doing` completes "the provider rejected …". `detail.providerReason` is Graph's code.
+/// Returns the failure for an error status. `doing` completes "the provider rejected …". `detail.providerReason` is Graph's code.
 pub fn of(context: &Context, response: &Response, doing: &str) -> Failure {
     let failure = context.failure(response, doing);
     let codes = codes_of(response);
@@ -47,8 +47,7 @@ pub fn of(context: &Context, response: &Response, doing: &str) -> Failure {
     with_wait(failure)
 }
 
-/// The same for a request that goes on from the token of a delta, or of a search: where the token does not count any more, the failure is
-/// `cursor-expired`.
+/// Returns the failure for a request with a token of a delta or search: `cursor-expired` if the token is no longer valid.
 pub fn of_delta(context: &Context, response: &Response, doing: &str) -> Failure {
     let failure = of(context, response, doing);
     let is_expired = response.status == 410
@@ -61,7 +60,7 @@ pub fn of_delta(context: &Context, response: &Response, doing: &str) -> Failure 
     Failure { message, retry_after_ms: None, ..failure.with_code(code::CURSOR_EXPIRED) }
 }
 
-/// The wait that an answer asks for before the same request goes again, milliseconds; none where none would help.
+/// The wait in milliseconds before the same request can be retried; none if a retry would not help.
 pub fn held(response: &Response) -> Option<u32> {
     let is_held = matches!(response.status, 429 | 503 | 509)
         || codes_of(response)
@@ -82,12 +81,12 @@ pub fn is_passing(failure: &Failure) -> bool {
     [code::RATE_LIMITED, code::UNAVAILABLE, code::TIMEOUT].contains(&failure.code.as_str())
 }
 
-/// Whether Graph itself says that there is no such thing. A front end that answers 404 gives no code, and says nothing of it.
+/// Whether Graph itself reports that the resource does not exist. A 404 of a front end has no code and does not count.
 pub fn is_gone(failure: &Failure) -> bool {
     failure.code == code::NOT_FOUND && failure.detail.is_some()
 }
 
-/// The codes of an error, the innermost first.
+/// The codes of an error, innermost first.
 fn codes_of(response: &Response) -> Vec<String> {
     if response.is_success() || response.body.trim_ascii_start().first() != Some(&b'{') {
         return Vec::new();
@@ -100,7 +99,7 @@ fn codes_of(response: &Response) -> Vec<String> {
             error.get("code").and_then(Value::as_str).filter(|code| !code.is_empty()).map(str::to_owned),
         );
         let inner = ["innerError", "innererror"].into_iter().find_map(|name| error.get(name));
-        // Each step goes one level down, and a text has no levels.
+        // Each step goes one level down; a string has no levels.
         next = inner.filter(|inner| inner.is_object());
     }
     codes.reverse();
@@ -112,21 +111,21 @@ fn codes_of(response: &Response) -> Vec<String> {
 enum ErrorMeaning {
     /// The account or its token may not do this.
     Refused,
-    /// Such a mailbox has no surface of Graph's.
+    /// The mailbox is not available through Graph.
     NoMailbox,
     Gone,
     Exists,
     Changed,
     Limit,
     Passing,
-    /// The request is at fault, as the text says.
+    /// The request is invalid, for this reason.
     Invalid(&'static str),
-    /// The account may not do it, as the text says.
+    /// The account may not do this, for this reason.
     Forbidden(&'static str),
 }
 
 impl ErrorMeaning {
-    /// The meaning of a code in an answer with this status; none for one that says no more than the status.
+    /// The meaning of a code in a response with this status; none for a code that adds nothing to the status.
     fn find(status: u16, name: &str) -> Option<ErrorMeaning> {
         let meaning = match name {
             "ErrorAccessDenied" | "Authorization_RequestDenied" | "accessDenied" if status == 403 => {
@@ -203,7 +202,7 @@ impl ErrorMeaning {
     }
 }
 
-/// The meaning of an answer whose code says nothing more.
+/// Returns the failure for a response without a specific code.
 fn by_status(failure: Failure, doing: &str) -> Failure {
     match failure.http_status {
         Some(509) => failure.with_code(code::RATE_LIMITED),
@@ -217,7 +216,7 @@ fn by_status(failure: Failure, doing: &str) -> Failure {
     }
 }
 
-/// Adds the wait to a failure that passes, where the provider names none.
+/// Adds the default wait to a temporary failure without one.
 fn with_wait(failure: Failure) -> Failure {
     let wait = match failure.code.as_str() {
         code::RATE_LIMITED => LIMIT_WAIT_MS,
@@ -257,7 +256,7 @@ mod tests {
             (403, "ErrorNonExistentMailbox", code::UNSUPPORTED),
             (404, "ErrorItemNotFound", code::NOT_FOUND),
             (400, "ErrorInvalidIdMalformed", code::NOT_FOUND),
-            // An item that was deleted twice, with immutable ids (microsoftgraph/msgraph-sdk-dotnet#3047).
+            // The second deletion of an item, with immutable ids (microsoftgraph/msgraph-sdk-dotnet#3047).
             (403, "ErrorCannotDeleteObject", code::NOT_FOUND),
             (409, "ErrorFolderExists", code::ALREADY_EXISTS),
             (409, "nameAlreadyExists", code::ALREADY_EXISTS),
@@ -302,7 +301,7 @@ mod tests {
         assert!(has_code(&read(403, &[], &outside.to_string(), false), "ErrorQuotaExceeded"));
     }
 
-    /// A front end answers in HTML, and its word is none about the item.
+    /// A front end answers in HTML, which says nothing about the item.
     #[test]
     fn a_page_has_a_status_alone() {
         for body in ["", "<html>404</html>", "[]", "{}", r#"{"error":"x"}"#, r#"{"error":{"code":7}}"#] {

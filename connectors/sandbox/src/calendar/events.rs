@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::api::{change, new_id, url};
 use crate::items::{self, members, parse_change};
 
-/// The fields that are one: the times of an event.
+/// The fields that together define the times of an event.
 const TIMES: [&str; 7] = ["start", "end", "timeZone", "endTimeZone", "allDay", "startDate", "endDate"];
 
 pub fn create(context: &Context, args: &EventWrite) -> Outcome<Mutated> {
@@ -23,7 +23,7 @@ pub fn update(context: &Context, args: &EventWrite) -> Outcome<Mutated> {
     let target = Target::parse(&args.collection, &args.target)?;
     let mut body = changed_members(args);
     if target.is_following {
-        // The first event of the new series is known in full; its rule is the provider's to cut unless it was changed.
+        // The first event of the new series is complete; the provider splits its rule unless it was changed.
         body.insert("id".to_owned(), json!(new_id(context)));
     }
     let request = Request::patch(target.url(context)?).if_match(args.target.if_match.as_deref()).json(&body);
@@ -37,7 +37,7 @@ pub fn delete(context: &Context, args: &EventDelete) -> Outcome<Mutated> {
     match change(context, request, "deleting the event") {
         Ok(response) if response.status == 204 => Ok(gone()),
         Ok(response) => Ok(Mutated { item: None, ..mutated(&response, None)? }),
-        // Gone already is as good as deleted.
+        // An event that no longer exists counts as deleted.
         Err(e) if e.code == code::NOT_FOUND && target.original.is_none() => Ok(gone()),
         Err(e) => Err(e),
     }
@@ -66,7 +66,7 @@ pub fn conference(context: &Context, args: &EventConference) -> Outcome<Mutated>
         "createRequestId": context.idempotency_key.as_ref().map(|_| new_id(context)),
         "recurrenceId": target.original,
     });
-    // The provider alone knows what a calendar has beside its own service.
+    // Only the provider knows which conference services a calendar has.
     let is_of_service = |e: &Failure| e.detail.as_ref().is_some_and(|detail| detail["field"] == "provider");
     let made = act(context, &target, &args.target, "video", &body).map_err(|e| match is_of_service(&e) {
         true => Failure::unsupported("this conference provider: use one of the calendar's conferenceTypes"),
@@ -75,25 +75,25 @@ pub fn conference(context: &Context, args: &EventConference) -> Outcome<Mutated>
     mutated(&made?, target.item())
 }
 
-/// One of the provider's verbs on an event.
+/// Runs one of the provider's actions on an event.
 fn act(context: &Context, target: &Target, at: &EventTarget, verb: &str, body: &Value) -> Outcome<Response> {
     let path = ["calendars", target.collection, "events", target.source, verb];
     let request = Request::post(url(context, &path, &[])?).if_match(at.if_match.as_deref()).json(body);
     change(context, request, "changing the event")
 }
 
-/// The members that a change sends: where one of the times changed, all of them.
+/// The members that a change sends: if one of the times changed, all of them.
 fn changed_members(args: &EventWrite) -> Map<String, Value> {
     let is_time = |name: &str| TIMES.contains(&name);
     let moves = args.changed.iter().any(|name| is_time(name));
     let mut part = members(&args.event, None);
-    // An event has its uid from its creation on.
+    // The UID of an event cannot be changed.
     part.retain(|name, _| name != "iCalUid" && (args.changed.contains(name) || moves && is_time(name)));
     part
 }
 
-/// The outcome of a change. `item`: the instance that it was about, none for the event of the answer. Dropped are original starts, and ids
-/// of exceptions that were records of their own.
+/// Parses the result of a change. `item` is the changed instance; none for the event itself. Dropped instances are original starts, or ids
+/// of exceptions that were separate records.
 fn mutated(response: &Response, item: Option<String>) -> Outcome<Mutated> {
     let mut left = parse_change::<Event>(response)?;
     let (records, originals): (Vec<_>, Vec<_>) =
@@ -112,7 +112,7 @@ fn mutated(response: &Response, item: Option<String>) -> Outcome<Mutated> {
 struct Target<'a> {
     collection: &'a str,
     source: &'a str,
-    /// The instance; none: the event, or the whole series.
+    /// The original start of the instance; none for the event or the whole series.
     original: Option<String>,
     is_following: bool,
 }
@@ -120,7 +120,7 @@ struct Target<'a> {
 impl<'a> Target<'a> {
     fn parse(collection: &'a str, target: &'a EventTarget) -> Outcome<Self> {
         let source = items::target(target.source.as_deref())?;
-        // An exception that is a record of its own is changed as an instance of its series.
+        // An exception that is a separate record is changed as an instance of its series.
         let source = source.split_once('@').map_or(source, |(series, _)| series);
         let named = target.recurrence_id.clone().or_else(|| target.original_start.map(|at| at.to_string()));
         let original = named.filter(|_| target.scope != RecurrenceScope::All);
@@ -139,7 +139,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// The external id of the one instance that it is about.
+    /// The external id of the target instance, if it is one.
     fn item(&self) -> Option<String> {
         let original = self.original.as_ref().filter(|_| !self.is_following)?;
         Some(format!("{}@{original}", self.source))

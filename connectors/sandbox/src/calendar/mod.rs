@@ -21,7 +21,7 @@ use crate::connector::Sandbox;
 use crate::items::{self, Record, deleted_source, parsed, survive, text};
 use crate::native::Envelope;
 
-/// The members that an event has beside its own, its series and the changed instances of a series, and those that it cannot be without.
+/// The members of an event record beside those of the resource: its series and its changed instances; and the required members.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct EventParts {
@@ -40,8 +40,8 @@ impl Record for Event {
     const PATH: [&'static str; 2] = ["calendars", "events"];
     const NAME: &'static str = "event";
 
-    /// A single event, or a series with its exceptions: one source, as it has one etag. In a calendar whose exceptions are records of their
-    /// own each of them is a source too.
+    /// Converts a single event, or a series with its exceptions, to one source, because it has one etag. In a calendar whose exceptions are
+    /// separate records each of them is a source too.
     fn source(record: &RawValue) -> Outcome<Source> {
         let envelope: Envelope = parsed(record, Self::NAME)?;
         if envelope.deleted {

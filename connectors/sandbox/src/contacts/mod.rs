@@ -116,7 +116,7 @@ fn person(args: &ContactWrite, changed: Option<&[String]>) -> Outcome<Map<String
     Ok(body)
 }
 
-/// Returns the fields of a group, on create with its type. Members that are not given (there are too many) stay as they are.
+/// Returns the fields of a group, on create with its type. If the members are not given because there are too many, they are unchanged.
 fn group(args: &ItemWrite<ContactGroup>, changed: Option<&[String]>) -> Map<String, Value> {
     let mut body = items::members(&args.body, changed);
     if args.body.contact_ids.is_none() {

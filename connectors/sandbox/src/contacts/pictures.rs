@@ -1,4 +1,4 @@
-//! Pictures of contacts: addresses of pictures, and pictures themselves, which the model's clients send as `data:` URLs.
+//! Pictures of contacts: as URLs, or as content, which clients send in `data:` URLs.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -13,7 +13,7 @@ use crate::api::ask;
 use crate::contacts::cards::Card;
 use crate::items::address;
 
-/// The picture that a card's record holds.
+/// Reads the picture that is stored in a contact's record.
 pub fn stored(context: &Context, args: &SourceRef) -> Outcome<Picture> {
     let url = address::<Card>(context, &args.collection, &[&args.source, "picture"])?;
     let picture: Picture = ask(context, Request::get(url), "reading the picture")?;
@@ -23,7 +23,7 @@ pub fn stored(context: &Context, args: &SourceRef) -> Outcome<Picture> {
     }
 }
 
-/// Returns the photo that the provider is to keep: the data of a `data:` URL in base64. A photo without anything is none.
+/// Returns the photo to store: the content of a `data:` URL in base64. An empty photo is none.
 pub fn in_base64(photo: &Photo) -> Outcome<Option<Photo>> {
     let Some(url) = &photo.url else { return Ok(photo.etag.as_ref().map(|_| photo.clone())) };
     let parts = url.split_at_checked(5).filter(|(scheme, _)| scheme.eq_ignore_ascii_case("data:"));
@@ -34,7 +34,7 @@ pub fn in_base64(photo: &Photo) -> Outcome<Option<Photo>> {
     Ok(Some(Photo { url: Some(url), etag: None }))
 }
 
-/// A new contact has no picture yet that an etag alone could mean: it is left out with a warning, or refused.
+/// Handles a photo that has only an etag, which means nothing for a new contact: it is left out with a warning, or refused.
 pub fn without_bytes(write: &ItemWrite<Contact>, body: &mut Map<String, Value>) -> Outcome<Vec<Warning>> {
     if !write.body.photo.as_ref().is_some_and(|photo| photo.url.is_none() && photo.etag.is_some()) {
         return Ok(Vec::new());
@@ -52,16 +52,16 @@ pub fn without_bytes(write: &ItemWrite<Contact>, body: &mut Map<String, Value>) 
     }])
 }
 
-/// RFC 2397: `[<media type>][;base64],<data>`.
+/// Decodes the part after `data:` (RFC 2397): `[<media type>][;base64],<data>`.
 fn decode(rest: &str) -> Outcome<String> {
     let invalid = |what: &str| Failure::invalid(format!("photo.url {what}"));
-    let (head, data) = rest.split_once(',').ok_or_else(|| invalid("is no data: URL: there is no comma"))?;
+    let (head, data) = rest.split_once(',').ok_or_else(|| invalid("is not a data: URL: it has no comma"))?;
     let parts = head.len().checked_sub(";base64".len()).and_then(|at| head.split_at_checked(at));
     let (media_type, is_base64) = match parts {
         Some((media_type, end)) if end.eq_ignore_ascii_case(";base64") => (media_type, true),
         _ => (head, false),
     };
-    let data = unescape(data).ok_or_else(|| invalid("has an escape that is none"))?;
+    let data = unescape(data).ok_or_else(|| invalid("has an invalid escape"))?;
     let bytes = match is_base64 {
         true => STANDARD.decode(&data).map_err(|_| invalid("is not in base64"))?,
         false => data,
@@ -69,7 +69,7 @@ fn decode(rest: &str) -> Outcome<String> {
     Ok(format!("data:{};base64,{}", media_type.to_ascii_lowercase(), STANDARD.encode(bytes)))
 }
 
-/// RFC 3986 section 2.1.
+/// Decodes percent-encoding (RFC 3986 section 2.1).
 fn unescape(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -79,7 +79,7 @@ fn unescape(text: &str) -> Option<Vec<u8>> {
             bytes.push(first);
             continue;
         }
-        // A sign would be read as part of a number, too.
+        // The check is needed because a number parser also accepts a sign.
         let digits = rest.get(..2).filter(|digits| digits.iter().all(u8::is_ascii_hexdigit))?;
         let digits = std::str::from_utf8(digits).ok()?;
         bytes.push(u8::from_str_radix(digits, 16).ok()?);
@@ -97,7 +97,7 @@ mod tests {
         in_base64(&Photo { url: Some(url.to_owned()), etag: None }).ok()??.url
     }
 
-    /// Both forms of a `data:` URL are the same picture; what is none is refused, not stored.
+    /// Both forms of a `data:` URL give the same picture; a malformed one is refused.
     #[test]
     fn data_urls() {
         let dot = Some("data:image/svg+xml;base64,PHN2Zy8+".to_owned());

@@ -1,6 +1,6 @@
 //! The messages of a mailbox, newest first, and the changes in it.
 //!
-//! The provider reports changes from a token on, and lists messages from new to old; the initial sync does both. Its cursor is
+//! The provider reports changes since a token, and lists messages newest first; the initial sync uses both. Its cursor is
 //! `f<token>.<page>`: the position in the changes, and the next page of messages, empty after the last one. Later cursors are the token
 //! alone. A token begins with a letter: `s` begins a walk over changes, `c` continues one.
 
@@ -19,7 +19,7 @@ use crate::native::{FolderList, Page};
 /// The provider's largest page.
 const MAX_LIMIT: u32 = 250;
 
-/// One page of changes, or of the initial sync.
+/// Returns one page of changes, or of the initial sync.
 pub fn changes(context: &Context, args: &ChangesRequest) -> Outcome<Answer<Sources>> {
     let limit = if args.limit == 0 { MAX_LIMIT } else { args.limit.min(MAX_LIMIT) };
     let walk = Walk { context, limit: limit.to_string(), is_named: args.names_only };
@@ -48,7 +48,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Starts the initial sync. Changes from now on are reported after everything that is there: so the token comes first.
+    /// Starts the initial sync. The token is requested first, so that no change during the sync is missed.
     fn begin(&self) -> Outcome<Answer<Sources>> {
         let request = Request::get(url(self.context, &["mail", "changes"], &[])?);
         let now: Page = ask(self.context, request, "following the mailbox")?;
@@ -58,14 +58,14 @@ impl Walk<'_> {
         self.with_messages(sources, &format!("s{token}"), None)
     }
 
-    /// All folders, or all labels.
+    /// Reads all folders, or all labels.
     fn containers(&self, kind: &str) -> Outcome<Vec<Source>> {
         let request = Request::get(url(self.context, &["mail", kind], &[])?);
         let found: FolderList = ask(self.context, request, &format!("listing the {kind}"))?;
         Ok(self.sources(&found.folders, ReportForm::Whole))
     }
 
-    /// The differences first: what the messages of a page lie in is known by then.
+    /// Returns the next page. Changes come first, so that the folders of the page's messages are known.
     fn go_on(&self, token: &str, page: Option<&str>) -> Outcome<Answer<Sources>> {
         let (sources, token) = self.differences(token, ReportForm::Whole)?;
         match page {
@@ -85,11 +85,11 @@ impl Walk<'_> {
         let request = Request::get(url(self.context, &["mail", "messages"], &query)?);
         let page: Page = ask(self.context, request, "listing the messages")?;
         let covered = match page.next_page_token {
-            // Others may have come in the same millisecond as the last one.
+            // Other messages may have been received in the same millisecond as the last one.
             Some(_) => page.records.last().and_then(|last| received(last)).map(|ms| ms + 1),
             None => Some(0),
         };
-        // A message on both sides is reported in its present state.
+        // A message in both lists is reported once, in its current state.
         let listed = self.sources(&page.records, ReportForm::Whole);
         let names: HashSet<&str> = listed.iter().map(|source| source.external_id.as_str()).collect();
         sources.retain(|source| source.deleted || !names.contains(source.external_id.as_str()));
@@ -98,7 +98,7 @@ impl Walk<'_> {
         Ok(first(sources, token, next, covered.map(Instant::from_millis)))
     }
 
-    /// One page of changes, and the token after it.
+    /// Reads one page of changes, and the token after it.
     fn differences(&self, token: &str, form: ReportForm) -> Outcome<(Vec<Source>, String)> {
         let expired = || Failure::new(code::CURSOR_EXPIRED, "the cursor is not one of this connector");
         let (letter, token) = token.split_at_checked(1).ok_or_else(expired)?;
@@ -116,7 +116,7 @@ impl Walk<'_> {
             (None, None) => return Err(Failure::unavailable("the provider's last page has no sync token")),
         };
         let mut sources = self.sources(&page.records, form);
-        // A version of a draft that another one took the place of goes on as that one.
+        // A draft version that was replaced is continued by its replacement.
         let replaced: HashSet<String> =
             sources.iter().filter_map(|source| source.previous_id.clone()).collect();
         sources.retain(|source| !(source.deleted && replaced.contains(&source.external_id)));
@@ -129,7 +129,7 @@ impl Walk<'_> {
     }
 }
 
-/// A page of the initial sync. It ends when neither messages nor changes are left.
+/// Reads a page of the initial sync, which ends when neither messages nor changes are left.
 fn first(
     sources: Vec<Source>,
     token: &str,
@@ -145,7 +145,7 @@ fn first(
     Answer { body, cursor: Some(cursor), more }
 }
 
-/// When a message came, in milliseconds.
+/// The time at which a message was received, in Unix milliseconds.
 fn received(record: &RawValue) -> Option<i64> {
     #[derive(serde::Deserialize)]
     #[serde(rename_all = "camelCase")]

@@ -1,4 +1,4 @@
-//! Entries of the mailbox as sources: folders, labels and messages.
+//! Converts entries of the mailbox (folders, labels and messages) to sources.
 
 use connector_sdk::{Failure, Outcome};
 use model::email::EmailMessage;
@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::items::{bare_source, members, parsed, resource, survive, text};
 
-/// The type of each kind of entry. Those of folders and labels are also their items' kinds.
+/// The types of entries. Those of folders and labels are also the kinds of their items.
 const FOLDER: &str = "email_folder";
 const LABEL: &str = "email_label";
 const MESSAGE: &str = "email_message";
@@ -33,9 +33,9 @@ const CHANGEABLE: [&str; 9] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportForm {
     Whole,
-    /// Only what can change, unless it is new.
+    /// Only the changeable members, unless the message is new.
     Short,
-    /// Only which one it is.
+    /// Only the id.
     Named,
 }
 
@@ -47,13 +47,13 @@ struct EntryMembers {
     etag: Option<String>,
     #[serde(rename = "type")]
     kind: String,
-    /// Whether the message came after the token of the request; only in answers with changes.
+    /// Whether the message was added after the token of the request; only in answers with changes.
     new: bool,
     previous_id: Option<String>,
     web_link: Option<String>,
 }
 
-/// One entry of a list. One that cannot be read must not stop the others.
+/// Converts an entry of a list. A malformed entry becomes an error of its source, so that it does not stop the others.
 pub fn listed_source(record: &RawValue, form: ReportForm) -> Source {
     let bare = bare_source(record);
     if form == ReportForm::Named || bare.deleted {
@@ -65,7 +65,7 @@ pub fn listed_source(record: &RawValue, form: ReportForm) -> Source {
     })
 }
 
-/// One entry. Fails when it cannot be read, and panics when its name asks for it.
+/// Converts an entry. Fails if it cannot be parsed, and panics if its name asks for it.
 pub fn source(record: &RawValue, form: ReportForm) -> Outcome<Source> {
     let entry: EntryMembers = parsed(record, "mail")?;
     match entry.kind.as_str() {
@@ -79,7 +79,7 @@ pub fn source(record: &RawValue, form: ReportForm) -> Outcome<Source> {
     }
 }
 
-/// A folder or a label.
+/// Converts a folder or a label.
 fn container<B: Serialize + DeserializeOwned>(
     record: &RawValue,
     kind: &str,
@@ -107,7 +107,7 @@ fn message(record: &RawValue, entry: EntryMembers, is_short: bool) -> Outcome<So
         body,
         provider_data: link.map(|link| json!({ "webLink": link })),
         partial: is_short,
-        // Its id never changes; a new version of a draft is another message.
+        // The content of an id never changes, because a new version of a draft is another message.
         fingerprint: Some(entry.id.clone()),
         ..Item::default()
     };

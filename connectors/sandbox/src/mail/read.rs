@@ -1,4 +1,4 @@
-//! Messages and their bytes as they are read; searching.
+//! Reads and searches messages and their content.
 
 use std::collections::HashSet;
 
@@ -16,18 +16,18 @@ use crate::native::Page;
 /// The provider's largest page.
 const MAX_LIMIT: u32 = 250;
 const DEFAULT_LIMIT: u32 = 100;
-/// Bytes of text that one answer may hold, about.
+/// The approximate maximum of text bytes in an answer.
 const MAX_ANSWER: u32 = 4 << 20;
-/// Bytes of a message beside its texts, about.
+/// The approximate size of a message without its texts, in bytes.
 const WITHOUT_TEXT: u32 = 8 << 10;
-/// The most bytes of a message or a file of one.
+/// The maximum size of a message or attachment, in bytes.
 const MAX_CONTENT: u64 = 32 << 20;
 
 fn sources(found: &Page) -> Vec<Source> {
     found.records.iter().map(|record| listed_source(record, ReportForm::Whole)).collect()
 }
 
-/// Messages by their ids; a missing one is reported as deleted.
+/// Reads messages by their ids. Missing ones are reported as deleted.
 pub fn get(context: &Context, args: &MessagesGet) -> Outcome<Sources> {
     let at_once = match args.body {
         true => MAX_ANSWER / args.max_body_bytes.saturating_mul(2).saturating_add(WITHOUT_TEXT),
@@ -49,7 +49,7 @@ pub fn get(context: &Context, args: &MessagesGet) -> Outcome<Sources> {
     Ok(Sources { sources: all, ..Sources::default() })
 }
 
-/// One message as it is now.
+/// Reads the current state of a message.
 pub fn one(context: &Context, id: &str) -> Outcome<Source> {
     let message = MessageRef { source: id.to_owned(), hint: None };
     let args = MessagesGet { messages: vec![message], ..MessagesGet::default() };
@@ -57,8 +57,8 @@ pub fn one(context: &Context, id: &str) -> Outcome<Source> {
     found.ok_or_else(|| Failure::not_found("the message is gone"))
 }
 
-/// Searches in the provider; `native_query` is its `q`: words, `"…"`, `-`, and the operators `from:`, `to:`, `subject:`, `in:`,
-/// `label:`, `is:unread|read|starred|answered|draft`, `has:file`, `after:` and `before:` (a day or an instant).
+/// Searches at the provider. `native_query` is its `q`: words, `"…"`, `-`, and the operators `from:`, `to:`, `subject:`, `in:`, `label:`,
+/// `is:unread|read|starred|answered|draft`, `has:file`, `after:` and `before:` (a day or an instant).
 pub fn search(context: &Context, args: &MessageSearch) -> Outcome<Answer<Sources>> {
     let limit = if args.limit == 0 { DEFAULT_LIMIT } else { args.limit.min(MAX_LIMIT) }.to_string();
     let flag = |is: bool| if is { "true" } else { "false" };
@@ -84,7 +84,7 @@ pub fn search(context: &Context, args: &MessageSearch) -> Outcome<Answer<Sources
     Ok(Answer { body, cursor: page.next_page_token, more })
 }
 
-/// Searches sent messages and drafts: the same message may have come back to its sender.
+/// Finds a message among sent messages and drafts only, because its sender may also have received it.
 pub fn find(context: &Context, args: &MessageFind) -> Outcome<Sources> {
     let mut all = Vec::new();
     for folder in ["sent", "drafts"] {
@@ -95,14 +95,14 @@ pub fn find(context: &Context, args: &MessageFind) -> Outcome<Sources> {
     Ok(Sources { sources: all, ..Sources::default() })
 }
 
-/// The message as it is stored.
+/// Reads the raw message.
 pub fn raw(context: &Context, args: &MessageRef) -> Outcome<Content> {
     let id = target(Some(&args.source))?;
     let url = url(context, &["mail", "messages", id, "raw"], &[])?;
     content(context, url, "reading the message")
 }
 
-/// The bytes of a file in it.
+/// Reads the content of an attachment.
 pub fn attachment(context: &Context, args: &AttachmentRef) -> Outcome<Content> {
     let id = target(Some(&args.message.source))?;
     let url = url(context, &["mail", "messages", id, "files", target(Some(&args.part))?], &[])?;
@@ -117,7 +117,7 @@ fn content(context: &Context, url: String, doing: &str) -> Outcome<Content> {
     Ok(Content { blob: info.id, content_type: info.content_type })
 }
 
-/// A refusal went into the blob as well.
+/// Returns the failure of a refusal, whose body is in the blob too.
 fn refused(context: &Context, info: &BlobInfo, doing: &str) -> Failure {
     let body = context.host().read_blob(&info.id, 0, 64 << 10).unwrap_or_default();
     let response =

@@ -1,4 +1,4 @@
-//! Changes of messages, messages that are put into the mailbox, and sending.
+//! Changes, adds and sends messages.
 
 use connector_sdk::http::{Request, Response, Segment};
 use connector_sdk::{Context, Failure, Outcome, code};
@@ -30,7 +30,7 @@ fn mutation(source: Source) -> Outcome<Mutated> {
     Ok(Mutated { sources: vec![source], item, ..Mutated::default() })
 }
 
-/// Changes the named fields.
+/// Changes the named fields of a message.
 pub fn update(context: &Context, args: &MessageUpdate) -> Outcome<Mutated> {
     let id = target(Some(&args.message.source))?;
     let mut body = members(args, None);
@@ -41,7 +41,7 @@ pub fn update(context: &Context, args: &MessageUpdate) -> Outcome<Mutated> {
     mutated(&change(context, request, "changing the message")?)
 }
 
-/// Into the trash, or away.
+/// Moves a message to the trash, or deletes it permanently.
 pub fn delete(context: &Context, args: &MessageDelete) -> Outcome<Mutated> {
     let id = target(Some(&args.message.source))?;
     let is_final = args.permanent || is_in_trash(context, id)?;
@@ -58,7 +58,7 @@ pub fn delete(context: &Context, args: &MessageDelete) -> Outcome<Mutated> {
     Ok(Mutated { sources: is_gone.then(|| deleted_source(id)).into_iter().collect(), ..Mutated::default() })
 }
 
-/// Whether the message is in the trash: the next deletion destroys it, while the provider by itself would leave it there.
+/// Whether the message is in the trash. Deleting it there is permanent, while the provider by default would leave it there.
 fn is_in_trash(context: &Context, id: &str) -> Outcome<bool> {
     let source = match one(context, id) {
         Err(e) if e.code == code::NOT_FOUND => return Ok(true),
@@ -69,7 +69,7 @@ fn is_in_trash(context: &Context, id: &str) -> Outcome<bool> {
     Ok(message.folder_ids == [TRASH])
 }
 
-/// Sends the bytes of a blob; what an earlier attempt left under the same idempotency key is found.
+/// Uploads the bytes of a blob. Finds the message of an earlier attempt with the same idempotency key.
 fn upload(
     context: &Context,
     path: &str,
@@ -92,7 +92,7 @@ fn upload(
     }
 }
 
-/// Puts a message into folders.
+/// Adds a message to folders.
 pub fn append(context: &Context, args: &MessageAppend) -> Outcome<Mutated> {
     if args.keywords.iter().any(|word| word.contains(',')) {
         return Err(Failure::invalid("a keyword must not contain a comma"));
@@ -112,7 +112,7 @@ pub fn append(context: &Context, args: &MessageAppend) -> Outcome<Mutated> {
     upload(context, "messages", &query, &args.blob, None)
 }
 
-/// Stores a draft in the place of another one.
+/// Stores a draft, replacing another one if requested.
 pub fn save_draft(context: &Context, args: &DraftSave) -> Outcome<Mutated> {
     let replaces = args.replaces.as_ref().map(|message| ("replaces", message.source.as_str()));
     let thread = args.thread.as_deref().map(|thread| ("thread", thread));
@@ -120,7 +120,7 @@ pub fn save_draft(context: &Context, args: &DraftSave) -> Outcome<Mutated> {
     upload(context, "drafts", &query, &args.blob, args.if_match.as_deref())
 }
 
-/// Hands a message over. The provider knows the idempotency key, so that even a repetition would send nothing twice.
+/// Sends a message. The provider honours the idempotency key, so even a repeated request sends nothing twice.
 pub fn send(context: &Context, args: &MessageSend) -> Outcome<Sent> {
     let request =
         Request::post(url(context, &["mail", "send"], &[])?).header("content-type", "application/json");
@@ -145,7 +145,7 @@ pub fn send(context: &Context, args: &MessageSend) -> Outcome<Sent> {
     })
 }
 
-/// The request's body: the messages go into it as base64 without passing through here.
+/// The request's body. The host inserts the messages as base64, so they do not pass through the connector.
 fn order(args: &MessageSend, id: &str) -> Vec<Segment> {
     let head = json!({
         "id": id,
@@ -185,7 +185,7 @@ mod tests {
         serde_json::from_str(&text).unwrap()
     }
 
-    /// For any envelope, the body is JSON with the blobs in their places.
+    /// For any envelope, the body is JSON with the blobs in their positions.
     #[test]
     fn orders() {
         let mut args = MessageSend { blob: "b1".to_owned(), ..MessageSend::default() };

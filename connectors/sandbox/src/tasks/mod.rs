@@ -29,7 +29,7 @@ impl Record for Task {
     const PATH: [&'static str; 2] = ["lists", "todos"];
     const NAME: &'static str = "task";
 
-    /// A task with its steps and links.
+    /// Converts a task with its checklist items and links to a source.
     fn source(record: &RawValue) -> Outcome<Source> {
         resource(record, Self::NAME, None, |task: &Task| Some(&task.title))
     }

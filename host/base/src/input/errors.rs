@@ -8,18 +8,18 @@ use crate::error::{Code, Detail, Error, Refusal, Result, invalid};
 use crate::input::field_path::FieldPath;
 use crate::input::words::rephrased;
 
-/// Characters of a deserializer's sentence that are repeated to the client.
+/// Characters of a deserializer's message that an error repeats.
 const MAX_CAUSE: usize = 300;
-/// Wrong fields that one error names.
+/// Invalid fields that one error names.
 const MAX_FAULTS: usize = 20;
-/// Members of an object that are tried alone for an error; a body can have many thousands.
+/// Members of an object that are each parsed alone to find further errors; a body can have many thousands.
 const MAX_TRIED_MEMBERS: usize = 200;
 /// Parts of the names of fields whose values no error repeats.
 const SECRET_NAMES: [&str; 5] = ["credential", "password", "secret", "token", "apikey"];
 /// Unknown fields that are named; a body can have many thousands.
 const MAX_UNKNOWN: usize = 100;
 
-/// An error of one field. `cause` is the deserializer's sentence.
+/// Returns the error for one field. `cause` is the deserializer's message.
 pub fn field_error(field: &str, cause: &str) -> Error {
     if let Some(missing) = cause.strip_prefix("missing field `").and_then(|r| r.split('`').next()) {
         let name =
@@ -32,19 +32,19 @@ pub fn field_error(field: &str, cause: &str) -> Error {
         return invalid(Code::InvalidParameter, field, format!("{field} {sentence}"));
     }
     let cause = cause.split(" at line ").next().unwrap_or(cause);
-    // The sentence quotes the value, however long that is.
+    // The message quotes the whole value, however long.
     let shown: String = cause.chars().take(MAX_CAUSE).collect();
     let more = if shown.len() < cause.len() { "…" } else { "" };
     invalid(Code::InvalidParameter, field, format!("{field}: {shown}{more}"))
 }
 
-/// Whether the name of the field says that its value is secret.
+/// Whether the field's name suggests a secret value.
 fn holds_secret(field: &str) -> bool {
     let name = field.rsplit('.').next().unwrap_or(field).to_ascii_lowercase();
     SECRET_NAMES.iter().any(|part| name.contains(part))
 }
 
-/// The sentence without the value that came.
+/// Returns the sentence without the received value.
 fn without_value(sentence: &str) -> &str {
     sentence.split_once("; got ").map_or(sentence, |(allowed, _)| allowed)
 }
@@ -62,7 +62,7 @@ pub fn parse<T: DeserializeOwned>(given: &Value) -> Result<T> {
     })
 }
 
-/// Parses what any deserializer has, such as the parameters of a query string.
+/// Parses the input of any deserializer, such as the parameters of a query string.
 ///
 /// # Errors
 /// Names the first wrong field.
@@ -71,7 +71,7 @@ pub fn parse_from<'de, T: Deserialize<'de>, D: Deserializer<'de>>(given: D) -> R
         .map_err(|e| field_error(&e.path().to_string(), &e.inner().to_string()))
 }
 
-/// Adds the errors of the other members of an object: each is tried alone.
+/// Adds the errors of the object's other members: each is parsed alone.
 fn with_others<T: DeserializeOwned>(given: &Value, first: Refusal) -> Refusal {
     let mut details: Vec<Detail> = detail(&first).into_iter().collect();
     for (name, value) in given.as_object().into_iter().flatten().take(MAX_TRIED_MEMBERS) {
@@ -79,7 +79,7 @@ fn with_others<T: DeserializeOwned>(given: &Value, first: Refusal) -> Refusal {
         let parsed: Result<T, _> = serde_path_to_error::deserialize(&alone);
         let Err(e) = parsed else { continue };
         let path = e.path().to_string();
-        // An error of the whole object is about the members that it lacks without the others.
+        // Alone, a member also fails for the required ones beside it; that says nothing about the member.
         if path == "." {
             continue;
         }
@@ -98,7 +98,7 @@ fn detail(refusal: &Refusal) -> Option<Detail> {
     Some(Detail { field, code: refusal.code, message: refusal.message.clone() })
 }
 
-/// Parses `given` as `parse` does. Returns the `T`, and the JSON of that `T`. An error names the field; unknown fields are added to `unknown`.
+/// Parses `given` as `parse` does. Returns the value and its JSON; the names of unknown fields are added to `unknown`.
 pub fn understood<T>(given: &Value, unknown: &mut Vec<String>) -> Result<(T, Value)>
 where
     T: DeserializeOwned + Serialize,
@@ -109,14 +109,14 @@ where
     Ok((parsed, printed))
 }
 
-/// U+0000 has no meaning in any text of the model, and PostgreSQL cannot store it.
+/// Returns the error for a field with the character U+0000, which has no meaning in the model and which PostgreSQL cannot store.
 pub fn holds_nul(field: &str) -> Error {
     let message = format!("{field} holds the character U+0000; leave it out");
     invalid(Code::InvalidParameter, field, message)
 }
 
-/// Compares the input with the parsed value: names the fields that were ignored, at any depth, and refuses a list in place of an
-/// object, whose items would be taken for the object's fields in their order.
+/// Compares the input with the parsed value: collects the fields that were ignored, at any depth, and refuses a list in place of an object,
+/// because serde would read the list's items as the object's fields in order.
 fn compare(given: &Value, understood: &Value, path: &FieldPath<'_>, unknown: &mut Vec<String>) -> Result<()> {
     match (given, understood) {
         (Value::Object(given), Value::Object(understood)) => {
@@ -142,7 +142,7 @@ fn compare(given: &Value, understood: &Value, path: &FieldPath<'_>, unknown: &mu
     }
 }
 
-/// An exact host name in lower case; none for texts that a browser cannot send as the host of an origin.
+/// Returns a host name in lower case; none for texts that cannot be the host of an origin.
 pub fn host_name(text: &str) -> Option<String> {
     let host = text.trim().to_ascii_lowercase();
     let url = url::Url::parse(&format!("https://{host}/")).ok()?;
@@ -150,13 +150,13 @@ pub fn host_name(text: &str) -> Option<String> {
     (exact && !host.contains('*')).then_some(host)
 }
 
-/// An error about a field that the operation does not have, for strict callers.
+/// Returns the error for an unknown field, for strict callers.
 pub fn unknown_field(field: &str) -> Error {
     invalid(Code::UnknownField, field, format!("{field} is not a field of this request"))
 }
 
-/// The same for all others.
-// Contract silent: full field lists are not shown, so an unknown field is a warning, not an error.
+/// Returns the warning for an unknown field, for callers that are not strict.
+// Contract silent: unknown fields. It does not list all fields, so an unknown one is a warning, not an error.
 pub fn unknown_warning(field: &str) -> Value {
     let message = format!("{field} is not a field of this request; it was ignored");
     json!({ "code": "unknown_field", "message": message, "target": field, "field": field })

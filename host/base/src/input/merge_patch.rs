@@ -39,8 +39,8 @@ const COMMON_READ_ONLY: [&str; 11] = [
     "seriesId",
 ];
 
-/// Merges `input` into `current`. `printed` is the current resource as the API prints it: a read-only field with the same value
-/// is accepted. `extra` are read-only fields for this kind of write beyond `T::READ_ONLY`.
+/// Merges `input` into `current`. `printed` is the current resource as the API returns it: a read-only field with the same value is
+/// accepted. `extra` names further read-only fields for this kind of write.
 pub fn over<T>(
     current: &T,
     printed: &Value,

@@ -1,4 +1,4 @@
-//! Validation of fields that clients write, for any resource: bounds and formats. Each error names its field.
+//! Validation of fields that clients write, for any resource: limits and formats. Each error names its field.
 
 use std::collections::HashSet;
 
@@ -19,7 +19,7 @@ const MAX_SHOWN: usize = 100;
 /// Years that calendars support.
 const YEARS: std::ops::RangeInclusive<i16> = MIN_YEAR..=MAX_YEAR;
 
-/// An error of one field: `message` continues the sentence after the field's name.
+/// Returns the error for one field: `message` continues the sentence after the field's name.
 pub fn fault(field: &str, message: &str) -> crate::error::Error {
     invalid(Code::InvalidParameter, field, format!("{field} {message}"))
 }
@@ -27,7 +27,7 @@ pub fn fault(field: &str, message: &str) -> crate::error::Error {
 /// Validates a text of at most `max` characters.
 pub fn text(field: &str, value: Option<&str>, max: usize) -> Result<()> {
     match value {
-        // Bytes first: their count is free.
+        // Bytes first: their number is known without counting.
         Some(text) if text.len() > max && text.chars().count() > max => {
             Err(fault(field, &format!("may have at most {max} characters")))
         }
@@ -40,8 +40,8 @@ pub fn length(field: &str, entries: usize, max: usize) -> Result<()> {
     if entries > max { Err(fault(field, &format!("may have at most {max} entries"))) } else { Ok(()) }
 }
 
-/// The entries of a list that it did not have before, with their positions: entries of other programs are kept unchanged. Entries
-/// are equal if their JSON is, so that the time of the comparison is linear in the length of the lists.
+/// Returns the entries that `list` has beyond `had`, with their positions: only these are validated, because entries of other programs are
+/// kept as they are. Entries are equal if their JSON is, which keeps the comparison linear in the lists' length.
 pub fn added<'a, T: Serialize>(list: &'a [T], had: &'a [T]) -> impl Iterator<Item = (usize, &'a T)> {
     let known: HashSet<String> = had.iter().filter_map(json_text).collect();
     let is_known = move |text: String| known.contains(&text);
@@ -52,8 +52,8 @@ fn json_text<T: Serialize>(entry: &T) -> Option<String> {
     serde_json::to_string(entry).ok()
 }
 
-/// An address that mail can be sent to, and that can be used in a mailto URI and in a parameter of an invitation, which a quote
-/// would end.
+/// Validates an email address: mail can be sent to it, and it fits a mailto URI and a parameter of an invitation, in which a quote would
+/// end the value.
 pub fn address(field: &str, email: &str) -> Result<()> {
     let wrong = match mail::address::check(email) {
         Ok(()) if email.contains('"') => "an address here has no quotes",
@@ -64,14 +64,14 @@ pub fn address(field: &str, email: &str) -> Result<()> {
     Err(fault(field, &format!("must be one email address such as ada@example.com; got {sent:?}: {wrong}")))
 }
 
-/// `#rrggbb`.
+/// Validates a color of the form `#rrggbb`.
 pub fn color(color: &str) -> Result<()> {
     let digits = color.strip_prefix('#').filter(|digits| digits.len() == 6);
     let fits = digits.is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()));
     if fits { Ok(()) } else { Err(fault("color", "must look like #1a2b3c")) }
 }
 
-/// A URL with one of these schemes, at most 2,048 bytes. `kinds` completes "must be ...".
+/// Validates a URL: one of these schemes, at most 2,048 bytes. `kinds` completes "must be ...".
 pub fn url(field: &str, value: &str, schemes: &[&str], kinds: &str) -> Result<()> {
     let fits = value.len() <= MAX_URL && Url::parse(value).is_ok_and(|u| schemes.contains(&u.scheme()));
     match fits {
@@ -80,7 +80,7 @@ pub fn url(field: &str, value: &str, schemes: &[&str], kinds: &str) -> Result<()
     }
 }
 
-/// An IANA zone.
+/// Parses the name of an IANA time zone.
 pub fn zone(field: &str, name: &str) -> Result<TimeZone> {
     recurrence::iana_zone(name).map_err(|_| {
         let message = format!("{field}: {name:?} is not an IANA time zone, such as Europe/Berlin");
@@ -88,14 +88,14 @@ pub fn zone(field: &str, name: &str) -> Result<TimeZone> {
     })
 }
 
-/// The name of an IANA zone as the tz database has it: `asia/kolkata` is `Asia/Kolkata`.
+/// Returns the name of an IANA time zone in the tz database's spelling: `Asia/Kolkata` for `asia/kolkata`.
 pub fn zone_name(field: &str, name: &str) -> Result<String> {
     let zone = zone(field, name)?;
     Ok(zone.iana_name().unwrap_or(name).to_owned())
 }
 
-/// Writes the name of the zone in a field of a body as the tz database has it. A name that is none stays, for the check that
-/// names its field.
+/// Replaces the zone name in a field of a body by the tz database's spelling. An unknown name stays, so that the later check can name its
+/// field.
 pub fn canonical_zone(body: &mut Map<String, Value>, field: &str) {
     if let Some(Value::String(name)) = body.get_mut(field)
         && let Ok(known) = zone_name(field, name)
@@ -104,7 +104,7 @@ pub fn canonical_zone(body: &mut Map<String, Value>, field: &str) {
     }
 }
 
-/// `YYYY-MM-DD`, a day that exists.
+/// Parses `YYYY-MM-DD`, a date that exists.
 pub fn date(field: &str, text: &str) -> Result<Date> {
     let bad = || fault(field, "must be a date such as 2026-03-01 that exists");
     // Strict: jiff would also read a date out of a longer text.
@@ -124,7 +124,7 @@ pub fn year_of(field: &str, instant: Instant) -> Result<()> {
     Err(fault(field, &format!("must lie between the years {} and {}", YEARS.start(), YEARS.end())))
 }
 
-/// RFC 5545 lines without DTSTART. `dates`: they are days, not times.
+/// Validates RFC 5545 lines without DTSTART. `dates`: the series has all-day events, whose starts are dates.
 pub fn recurrence(lines: &[String], dates: bool) -> Result<()> {
     if lines.len() > MAX_RECURRENCE {
         let message = format!("recurrence may have at most {MAX_RECURRENCE} lines");

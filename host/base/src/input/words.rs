@@ -1,11 +1,11 @@
-//! A deserializer's error in the words of the API: the value that came and what is allowed, without the names of Rust types.
+//! Deserializer errors rephrased for clients: what was sent and what is allowed, without the names of Rust types.
 
 use std::borrow::Cow;
 
 /// Characters of the input that an error repeats.
 const MAX_SHOWN_CHARS: usize = 100;
 
-/// Objects of requests by the name of their type, each with an example of what it needs.
+/// Request objects by the name of their Rust type, each with an example of its required fields.
 const EXAMPLES: [(&str, &str); 18] = [
     ("Attendee", r#"{"email": "ada@example.com"}"#),
     ("AttachmentRef", r#"{"messageId": "msg_…", "attachmentId": "att_…"}"#),
@@ -27,7 +27,7 @@ const EXAMPLES: [(&str, &str); 18] = [
     ("WeeklyHours", r#"{"days": [1, 2], "start": "09:00", "end": "17:00"}"#),
 ];
 
-/// The rest of a sentence about a field, such as `must be a list; got "x"`. None: the sentence is not one of serde's own.
+/// Returns the rest of a sentence about a field, such as `must be a list; got "x"`. None: the error is not one of serde's own.
 pub fn rephrased(cause: &str) -> Option<String> {
     if let Some(rest) = cause.strip_prefix("unknown variant `") {
         let (got, words) = rest.rsplit_once("`, expected ")?;
@@ -45,7 +45,7 @@ pub fn rephrased(cause: &str) -> Option<String> {
     Some(format!("must be {}; got {}", allowed(expected), received(got)))
 }
 
-/// The words that are allowed, of a list such as "one of `a`, `b`".
+/// Lists the allowed values of a text such as "one of `a`, `b`".
 fn one_of(words: &str) -> String {
     let words: Vec<&str> = words.split('`').skip(1).step_by(2).collect();
     match words.as_slice() {
@@ -54,7 +54,7 @@ fn one_of(words: &str) -> String {
     }
 }
 
-/// The kind of value that serde expected.
+/// Describes the kind of value that serde expected.
 fn allowed(expected: &str) -> Cow<'_, str> {
     let fixed = match expected {
         "i8" | "i16" | "i32" | "i64" | "i128" | "isize" => "an integer, such as 30",
@@ -84,7 +84,7 @@ fn object(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// The value that came. Texts keep their quotes and numbers their backticks: by these the request log recognizes values that it hides.
+/// Describes the received value. Texts keep their quotes and numbers their backticks: by these the request log finds the values to hide.
 fn received(got: &str) -> Cow<'_, str> {
     match got {
         "map" => return Cow::Borrowed("an object"),

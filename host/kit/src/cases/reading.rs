@@ -46,7 +46,7 @@ pub async fn missing(bench: &mut Bench) -> Outcome {
         ),
         Err(error) => failed(
             format!("tasks.get of an unknown id fails: {}", describe_error(&error)),
-            "the provider's 404 is failure not-found; Context::send_ok (TypeScript: context.sendOk) does it",
+            "the provider's 404 is failure not-found; Context::send_ok does it",
         ),
     }
 }

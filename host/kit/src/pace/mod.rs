@@ -1,5 +1,5 @@
-//! The pace of a run against a server: how long an answer may take, as measured at the server's earlier answers, and the waits that the
-//! server asks for. A run without a server has no pace: answers are immediate.
+//! The pace of a run against a server: the time limit of an answer, derived from the server's earlier answers, and the waits that the
+//! server asks for. A run without a server has no pace, because answers are immediate.
 
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
@@ -11,31 +11,31 @@ use serde::Serialize;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::Instant;
 
-/// An answer may take this many times as long as the slowest one so far.
+/// The time limit of an answer, as a multiple of the slowest one so far.
 const PATIENCE: u32 = 10;
-/// Answers of the maximum duration that one call may wait for.
+/// The time limit of a call, as a multiple of the time limit of an answer.
 const ANSWERS_OF_CALL: u32 = 8;
-/// The shortest injected silence, until the connector gets a timeout.
+/// The minimum time for which an injected fault withholds the answer before the connector gets a timeout.
 const LEAST_SILENCE: Duration = Duration::from_millis(400);
-/// The shortest time that a call may take.
+/// The minimum time limit of a call.
 const LEAST_CALL: Duration = Duration::from_secs(10);
-/// A provider that takes this long for an answer is slow: a run sends some 430 requests.
+/// The time per answer from which a provider counts as slow: a run sends about 430 requests.
 const SLOW: Duration = Duration::from_millis(200);
 /// Waits from this length on are announced when they begin.
 const LONG_WAIT: Duration = Duration::from_secs(10);
-/// The maximum repeats of one request because the provider asks to wait.
+/// The maximum number of times that one request is repeated after waits that the provider asked for.
 const MAX_REPEATS: u32 = 10;
 
 /// The bounds of a pace.
 #[derive(Clone, Copy, Debug)]
 pub struct PaceLimits {
-    /// The minimum time limit of an answer, however quick the others were: machines are busy.
+    /// The minimum time limit of an answer, even if earlier ones were faster, because machines can be busy.
     pub least_answer: Duration,
     /// The maximum time limit of an answer, and that of the first one.
     pub most_answer: Duration,
     /// The shortest wait before a request is repeated.
     pub least_wait: Duration,
-    /// The total time that a run waits because the provider asks for it.
+    /// The maximum total time that a run waits because the provider asks for it.
     pub most_wait: Duration,
 }
 
@@ -60,7 +60,7 @@ pub enum ProviderTrouble {
 }
 
 impl ProviderTrouble {
-    /// A sentence without a full stop.
+    /// The message, without a full stop.
     pub fn message(self) -> &'static str {
         match self {
             ProviderTrouble::Late => "the provider itself answers too late: no fault was injected",
@@ -87,9 +87,9 @@ impl ProviderTrouble {
 
 /// The pace of one run.
 pub struct Pace {
-    /// None: there is no server.
+    /// The bounds; none without a server.
     limits: Option<PaceLimits>,
-    /// The answers are recorded.
+    /// Whether the answers are being recorded.
     is_recorded: bool,
     notices: UnboundedSender<String>,
     told: tokio::sync::Mutex<UnboundedReceiver<String>>,
@@ -98,13 +98,13 @@ pub struct Pace {
 
 #[derive(Default)]
 struct PaceState {
-    /// The longest that an answer took.
+    /// The duration of the slowest answer so far.
     slowest: Option<Duration>,
-    /// No request is sent until then.
+    /// The time until which no request is sent.
     paused_until: Option<Instant>,
     waits: u32,
     waited: Duration,
-    /// The provider asked for a longer wait than the run allows.
+    /// Whether the provider asked for a longer wait than the run allows.
     is_wait_refused: bool,
     /// The first failure of the provider in the current case.
     trouble: Option<ProviderTrouble>,
@@ -140,7 +140,7 @@ impl Pace {
         self.told.lock().await.recv().await
     }
 
-    /// A case begins.
+    /// Resets the state for a new case.
     pub fn begin_case(&self) {
         self.state().trouble = None;
     }
@@ -150,7 +150,7 @@ impl Pace {
         self.state().trouble
     }
 
-    /// The time that an answer may take now.
+    /// The current time limit of an answer.
     pub fn answer_limit(&self) -> Duration {
         let Some(limits) = self.limits else { return LEAST_SILENCE };
         match self.state().slowest {
@@ -159,20 +159,21 @@ impl Pace {
         }
     }
 
-    /// Returns the length of an injected silence, until the connector gets a timeout: as long as a provider of this pace may take.
+    /// Returns the time for which an injected fault withholds the answer before the connector gets a timeout: the time limit of an answer
+    /// at this pace.
     pub fn silence(&self) -> Duration {
         let slowest = self.state().slowest.unwrap_or_default();
         (slowest * PATIENCE).max(LEAST_SILENCE).min(self.answer_limit())
     }
 
-    /// The time that a call may take now, in milliseconds. Waits of the provider's own are added.
+    /// The current time limit of a call, in milliseconds. Waits that the provider asks for are added to it.
     pub fn call_limit_ms(&self) -> u64 {
         let waits = self.limits.map_or(Duration::ZERO, |limits| limits.most_wait);
         let left = waits.saturating_sub(self.state().waited);
         in_ms((self.answer_limit() * ANSWERS_OF_CALL).max(LEAST_CALL) + left)
     }
 
-    /// The longest that one exchange may ever take in this run, and one call, in milliseconds: the bounds of the sandbox.
+    /// The maximum durations of an exchange and of a call in this run, in milliseconds, as limits for the sandbox.
     pub fn longest_ms(&self) -> (u64, u64) {
         let Some(limits) = self.limits else { return (in_ms(LEAST_CALL), in_ms(LEAST_CALL)) };
         let exchange = limits.most_answer * (MAX_REPEATS + 1) + limits.most_wait;
@@ -180,8 +181,8 @@ impl Pace {
         (in_ms(exchange), in_ms(call.max(exchange)))
     }
 
-    /// Returns the provider's answer, if it comes in time. If the provider asks to wait (429, or 503 with Retry-After), the request is
-    /// repeated afterwards, and other requests wait too.
+    /// Sends the request and returns the provider's answer if it comes in time. If the provider asks to wait (429, or 503 with
+    /// Retry-After), all requests wait, and this one is repeated afterwards.
     pub async fn send(&self, network: &dyn Network) -> Result<Response<CarriedBody>, TransportError> {
         let mut repeats = 0;
         loop {
@@ -242,7 +243,7 @@ impl Pace {
         }
     }
 
-    /// Lets all requests wait, and announces it. False if the run would wait too long in total.
+    /// Makes all requests wait, and announces it. Returns false if the run would wait too long in total.
     fn pause(&self, wait: Duration, status: StatusCode) -> bool {
         let Some(limits) = self.limits else { return false };
         let wait = wait.max(limits.least_wait);
@@ -272,7 +273,7 @@ impl Pace {
         true
     }
 
-    /// The sentences on the provider that a reader of the report should know.
+    /// The notes on the provider for the report.
     pub fn notes(&self) -> Vec<String> {
         let (limit, state) = (self.answer_limit(), self.state());
         let mut notes = Vec::new();
@@ -313,7 +314,7 @@ fn asked_wait(answer: &Response<CarriedBody>, repeats: u32) -> Option<Duration> 
     }
 }
 
-/// Retry-After in seconds, or as a date, which counts from the answer's own Date: the clocks of two machines differ.
+/// Parses Retry-After: seconds, or a date, relative to the answer's Date header because clocks differ.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let value = text(RETRY_AFTER)?;
@@ -330,7 +331,7 @@ fn in_ms(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// A time for people: `450 ms`, `4.5 s`, `10 min`.
+/// Formats a duration for people: `450 ms`, `4.5 s`, `10 min`.
 fn format_duration(time: Duration) -> String {
     let ms = in_ms(time);
     match ms {

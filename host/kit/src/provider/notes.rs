@@ -1,5 +1,5 @@
-//! Notes: the service that the tutorial of `docs/connectors` writes a connector for, and `connector provider notes` serves. Other than
-//! Paper it has page numbers, no etags, changes by number, and ids that the client chooses.
+//! Notes: the example service of the tutorial in `docs/connectors`, served by `connector provider notes`. Unlike Paper it has page numbers,
+//! change numbers and client-chosen ids, and no etags.
 //!
 //! | request | answer |
 //! |---|---|
@@ -10,8 +10,8 @@
 //! | `PUT /notebooks/{notebook}/notes/{note}` | 201, or 200 and the note that has this id already |
 //! | `PATCH`, `DELETE /notebooks/{notebook}/notes/{note}?if_revision` | the note, or 204; 409 where the revision is another one |
 //!
-//! A note is `{id, revision, title, body, done, due, deleted}`. `Authorization: Bearer notes-<account>` opens an account, and makes it
-//! the first time. Errors are `{error}`.
+//! A note is `{id, revision, title, body, done, due, deleted}`. `Authorization: Bearer notes-<account>` selects an account, which is
+//! created on first use. Errors are `{error}`.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -21,21 +21,21 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use http::{Method, Request, Response, StatusCode, Uri};
 use serde_json::{Map, Value, json};
 
-/// Notes of a page at most, and where the request does not say.
+/// The maximum and default number of notes in a page.
 const LARGEST_PAGE: usize = 100;
 const USUAL_PAGE: usize = 50;
 const NOTEBOOKS_PER_PAGE: usize = 2;
-/// Bytes of an id.
+/// The maximum length of an id, in bytes.
 const LONGEST_ID: usize = 200;
-/// Accounts, and notes of a notebook.
+/// The maximum number of accounts, and of notes in a notebook.
 const MAX_NOTES: usize = 10_000;
 
-/// The service. It forgets everything when it is dropped.
+/// The service. Its data is in memory only.
 #[derive(Default)]
 pub struct Notes(Mutex<Accounts>);
 
 impl Notes {
-    /// Answers one request. Anything before the path is ignored.
+    /// Answers one request. The scheme and host of its URL are ignored.
     pub fn answer(&self, request: &Request<Bytes>) -> Response<Bytes> {
         let token = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         let mut accounts = self.0.lock().expect("no panic while answering");
@@ -55,8 +55,8 @@ fn render(answer: NotesAnswer) -> Response<Bytes> {
 type NotesRefusal = (StatusCode, &'static str);
 type NotesAnswer = Result<(StatusCode, Value), NotesRefusal>;
 
-const NOT_FOUND: NotesRefusal = (StatusCode::NOT_FOUND, "there is no such thing");
-const FULL: NotesRefusal = (StatusCode::INSUFFICIENT_STORAGE, "there is no room for more");
+const NOT_FOUND: NotesRefusal = (StatusCode::NOT_FOUND, "not found");
+const FULL: NotesRefusal = (StatusCode::INSUFFICIENT_STORAGE, "the limit of notes or accounts is reached");
 const BAD_NUMBER: NotesRefusal =
     (StatusCode::BAD_REQUEST, "page, per_page, modified_after and if_revision are numbers");
 const BAD_NOTE: NotesRefusal = (
@@ -64,7 +64,7 @@ const BAD_NOTE: NotesRefusal = (
     "a note has title, body, done and due (YYYY-MM-DD), and needs a title",
 );
 
-/// Accounts by their names.
+/// The accounts by name.
 #[derive(Default)]
 struct Accounts(HashMap<String, NotesAccount>);
 
@@ -78,7 +78,7 @@ struct NotesAccount {
 struct Notebook {
     id: &'static str,
     name: &'static str,
-    /// In the order in which they were made; deleted ones keep their place.
+    /// The notes in order of creation; deleted ones keep their position.
     notes: Vec<Note>,
 }
 
@@ -144,7 +144,7 @@ impl NotesAccount {
         Ok((StatusCode::OK, json!({ "notebooks": notebooks, "page": page, "pages": pages })))
     }
 
-    /// Without `modified_after` the notes that there are; with it those that changed later, deleted ones too.
+    /// Lists the existing notes or, with `modified_after`, the notes that changed later, including deleted ones.
     fn notes(&self, notebook: &str, query: &HashMap<String, String>) -> NotesAnswer {
         let after: Option<u64> = number(query, "modified_after")?;
         if after.is_some_and(|after| after > self.change) {
@@ -163,7 +163,7 @@ impl NotesAccount {
         self.notebooks.iter().find(|notebook| notebook.id == id).ok_or(NOT_FOUND)
     }
 
-    /// An existing note stays unchanged: the request is a repeated one.
+    /// Creates a note. An existing note is returned unchanged, because the request is then a repetition.
     fn create(&mut self, notebook: &str, id: &str, body: &[u8]) -> NotesAnswer {
         let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
         if id.is_empty() || id.len() > LONGEST_ID || !id.bytes().all(is_allowed) {
@@ -199,7 +199,7 @@ impl NotesAccount {
         Ok((StatusCode::NO_CONTENT, Value::Null))
     }
 
-    /// The note, if it has the revision that the request names.
+    /// Fails unless the note has the revision that the request names.
     fn ensure_unchanged(
         &self,
         notebook: &str,
@@ -215,7 +215,7 @@ impl NotesAccount {
         }
     }
 
-    /// Puts the note where it was, or at the end.
+    /// Stores the note at its previous position, or at the end.
     fn store(&mut self, notebook: &str, mut note: Note) -> Result<Value, NotesRefusal> {
         self.change += 1;
         (note.change, note.revision) = (self.change, note.revision + 1);
@@ -244,10 +244,10 @@ impl Note {
             "done": self.done, "due": self.due, "deleted": false })
     }
 
-    /// Returns the note with the fields of a request; other fields stay.
+    /// Returns the note with the fields of a request, and its other fields unchanged.
     fn with(mut self, body: &[u8]) -> Result<Note, NotesRefusal> {
         let fields: Map<String, Value> = serde_json::from_slice(body)
-            .map_err(|_| (StatusCode::BAD_REQUEST, "the body is no JSON object"))?;
+            .map_err(|_| (StatusCode::BAD_REQUEST, "the body is not a JSON object"))?;
         for (name, value) in fields {
             match (name.as_str(), value) {
                 ("title", Value::String(title)) => self.title = title,

@@ -1,5 +1,5 @@
-//! The format of a recording on disk: a file for each surface, `recordings/<surface>.jsonl`, with one JSON object a line, its keys
-//! sorted. A case begins with a line that names it, followed by its exchanges in the order of the requests.
+//! The file format of recordings: one file per surface, `recordings/<surface>.jsonl`, with one JSON object per line and sorted keys. A case
+//! begins with a line that names it, followed by its exchanges in the order of the requests.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -28,7 +28,7 @@ pub struct Recording {
     /// The connector and its version, for readers: `notes@0.1.0`.
     pub connector: String,
     pub origin: Origin,
-    /// The seed of the run; a replay has the same.
+    /// The seed of the run, which a replay uses again.
     pub seed: u64,
     pub cases: Vec<RecordedCase>,
 }
@@ -37,7 +37,7 @@ pub struct Recording {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
-    /// The kit itself.
+    /// Paper, the kit's own provider.
     #[default]
     Paper,
     /// A server.
@@ -50,12 +50,12 @@ pub struct RecordedCase {
     pub id: String,
     /// The surface whose file holds the case.
     pub surface: String,
-    /// The kit's clock when the case began, in milliseconds since 1970.
+    /// The time of the kit's clock when the case began, in milliseconds since 1970.
     pub at_ms: i64,
     pub exchanges: Vec<RecordedExchange>,
 }
 
-/// A request and its answer.
+/// A request and its response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordedExchange {
@@ -65,24 +65,24 @@ pub struct RecordedExchange {
     pub response: RecordedResponse,
 }
 
-/// A request; in a file without its credentials.
+/// A request. Files do not contain its credentials.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "RequestFields", into = "RequestFields")]
 pub struct RecordedRequest {
     pub method: String,
-    /// The whole URL.
+    /// The full URL.
     pub url: String,
-    /// By names in lower case.
+    /// The headers by name in lower case.
     pub headers: BTreeMap<String, String>,
     pub body: Vec<u8>,
 }
 
-/// An answer.
+/// A response.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "ResponseFields", into = "ResponseFields")]
 pub struct RecordedResponse {
     pub status: u16,
-    /// By names in lower case.
+    /// The headers by name in lower case.
     pub headers: BTreeMap<String, String>,
     pub body: Vec<u8>,
 }
@@ -124,7 +124,7 @@ struct ResponseFields {
     status: u16,
 }
 
-/// A body as text, or in base64 where it is none; neither of an empty one.
+/// Splits a body into text, or base64 if it is not UTF-8; neither if it is empty.
 fn split(body: Vec<u8>) -> (Option<String>, Option<String>) {
     match String::from_utf8(body) {
         Ok(text) if text.is_empty() => (None, None),
@@ -175,7 +175,7 @@ impl TryFrom<ResponseFields> for RecordedResponse {
 }
 
 impl RecordedRequest {
-    /// Takes a request of the line, with its credentials: the redactor learns them, and leaves them out.
+    /// Records a request with its credentials, which the redactor needs to find them elsewhere and then removes.
     pub fn from_request(request: &Request<Bytes>) -> Self {
         RecordedRequest {
             method: request.method().to_string(),
@@ -193,7 +193,7 @@ impl std::fmt::Display for RecordedRequest {
 }
 
 impl RecordedResponse {
-    /// Takes an answer of the line, with its cookies: the redactor learns them, and leaves them out.
+    /// Records a response with its cookies, which the redactor needs to find them elsewhere and then removes.
     pub fn from_response(response: &Response<CarriedBody>) -> Self {
         RecordedResponse {
             status: response.status().as_u16(),
@@ -202,7 +202,7 @@ impl RecordedResponse {
         }
     }
 
-    /// Returns the answer as the line sends it.
+    /// Returns the response to replay.
     pub fn carried(&self) -> Response<CarriedBody> {
         let mut response = Response::new(CarriedBody::whole(self.body.clone()));
         *response.status_mut() = StatusCode::from_u16(self.status).unwrap_or(StatusCode::BAD_GATEWAY);
@@ -215,7 +215,7 @@ impl RecordedResponse {
     }
 }
 
-/// Headers by their names; the values of one name in a list (RFC 9110, section 5.3).
+/// Headers by name; several values of one name are joined to a list (RFC 9110, section 5.3).
 fn headers_of(headers: &HeaderMap) -> BTreeMap<String, String> {
     let mut found: BTreeMap<String, String> = BTreeMap::new();
     for (name, value) in headers {
@@ -232,7 +232,7 @@ fn headers_of(headers: &HeaderMap) -> BTreeMap<String, String> {
 }
 
 impl RecordedExchange {
-    /// Refuses bodies that are too large for a file that people read and keep in a repository.
+    /// Fails if a body is too large for a file that people review and keep in a repository.
     fn ensure_small(&self, case: &str) -> Result<(), Problem> {
         for (what, body) in [("request", &self.request.body), ("answer", &self.response.body)] {
             if body.len() > MAX_BODY_BYTES {
@@ -251,12 +251,12 @@ impl RecordedExchange {
 }
 
 impl Recording {
-    /// The case of this id.
+    /// Finds the case with this id.
     pub fn find_case(&self, id: &str) -> Option<&RecordedCase> {
         self.cases.iter().find(|case| case.id == id)
     }
 
-    /// The files by their names. Fails where one is too large.
+    /// Renders the files, by name. Fails if one is too large.
     pub fn render(&self) -> Result<BTreeMap<String, String>> {
         let mut files: BTreeMap<String, String> = BTreeMap::new();
         for case in &self.cases {
@@ -290,7 +290,7 @@ impl Recording {
         Ok(files)
     }
 
-    /// Reads files by their names. Names the file and the line that cannot be read.
+    /// Parses the files, by name. The error names the file and the line.
     pub fn parse(files: &BTreeMap<String, String>) -> Result<Recording, Problem> {
         let mut recording = Recording::default();
         for (name, text) in files {

@@ -1,4 +1,4 @@
-//! XML and HTML: the content of elements and the values of attributes of private names, and texts with escapes.
+//! Scans XML and HTML for secrets (elements and attributes with the name of a secret) and for escaped text.
 
 use std::ops::Range;
 
@@ -9,13 +9,13 @@ const CDATA: &str = "<![CDATA[";
 const COMMENT: &str = "<!--";
 /// The longest text that counts as a name, in bytes.
 const MAX_NAME: usize = 64;
-/// Elements of HTML that have no content, or whose content is not a value of their name.
+/// HTML elements that have no content, or whose content is not the value of their name.
 const WITHOUT_VALUE: [&str; 17] = [
     "a", "base", "br", "button", "col", "embed", "fieldset", "form", "hr", "iframe", "img", "input", "label",
     "link", "map", "meta", "select",
 ];
 
-/// A range of a text that needs its own treatment, with its meaning without escapes.
+/// A range of a text that is treated separately, with its unescaped content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MarkupPlace<'t> {
     pub range: Range<usize>,
@@ -25,20 +25,20 @@ pub struct MarkupPlace<'t> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaceKind<'t> {
-    /// A secret, by this name.
+    /// A secret under this name.
     Secret { name: &'t str },
-    /// A text with escapes, with any content.
+    /// Escaped text with any content.
     Escaped,
 }
 
-/// Returns the places of a text, from left to right. A text whose markup is damaged has those of its intact part.
+/// Returns the places of a text from left to right. If the markup is damaged, only those of the intact part.
 pub fn markup_places<'t>(text: &'t str, is_secret: &dyn Fn(&str) -> bool) -> Vec<MarkupPlace<'t>> {
     let mut scanner = Scanner { is_secret, found: Vec::new() };
     scanner.scan(text, 0, false);
     scanner.found
 }
 
-/// A text with the escapes of XML. Carriage returns are escaped if `raw` has escapes of characters, as they may be then.
+/// Escapes a text for XML. Carriage returns are escaped if `raw` has numeric character references, as they may have been then.
 pub fn with_entities(text: &str, raw: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let text = text.replace('"', "&quot;").replace('\'', "&#39;");
@@ -62,9 +62,9 @@ struct Scanner<'t, 'f> {
 }
 
 impl<'t> Scanner<'t, '_> {
-    /// Finds the places of a text from a position on.
+    /// Finds the places of a text at or after a position.
     fn scan(&mut self, text: &'t str, from: usize, is_comment: bool) {
-        // The element whose content is secret, and how many of its name are open in it.
+        // The element whose content is secret, and the nesting depth of elements with the same name.
         let mut inside: Option<(&'t str, usize)> = None;
         // <key>password</key><string>…: an element names the next one.
         let mut naming: Option<&'t str> = None;
@@ -138,7 +138,7 @@ impl<'t> Scanner<'t, '_> {
         is_naming(tag.name) && is_name && (self.is_secret)(content)
     }
 
-    /// Secrets and texts in the attributes of a tag. Whether one of them names the content as a secret.
+    /// Finds secrets and escaped texts in the attributes of a tag. Returns whether one of them marks the content as a secret.
     fn attributes(&mut self, text: &'t str, tag: &Tag<'t>) -> bool {
         // <input name="csrf" value="…">: the value of one attribute names the other.
         let names_secret = |names: &[&str]| {
@@ -149,7 +149,7 @@ impl<'t> Scanner<'t, '_> {
         let has_secret_field = names_secret(&["name", "id", "property", "key"]);
         let is_field = names_secret(&["name", "property", "key"]);
         for (name, range) in &tag.attributes {
-            // The name of another member is no secret.
+            // The name of another member is not a secret.
             let is_name = has_secret_field && *name == "key";
             let is_value = has_secret_field && ["value", "content"].contains(name);
             let secret = is_value || (!is_name && (self.is_secret)(name));
@@ -158,7 +158,7 @@ impl<'t> Scanner<'t, '_> {
         is_field
     }
 
-    /// A text between tags or quotes.
+    /// Adds the text between tags or quotes.
     fn content(&mut self, text: &'t str, range: Range<usize>, secret: Option<&'t str>) {
         if let Some(name) = secret {
             self.secret(text, range, name, false);
@@ -185,18 +185,18 @@ impl<'t> Scanner<'t, '_> {
 
 /// A tag of a text.
 struct Tag<'t> {
-    /// The name without its prefix.
+    /// The name without its namespace prefix.
     name: &'t str,
     is_end: bool,
     is_empty: bool,
-    /// Names without prefixes, and the ranges of the values.
+    /// The names without namespace prefixes, and the ranges of the values.
     attributes: Vec<(&'t str, Range<usize>)>,
-    /// The position behind it.
+    /// The position after the tag.
     end: usize,
 }
 
 impl<'t> Tag<'t> {
-    /// The tag that begins at `open`; none where it has no end.
+    /// Parses the tag that begins at `open`; none if it has no end.
     fn parse(text: &'t str, open: usize) -> Option<Tag<'t>> {
         let rest = text.get(open + 1..)?;
         let is_end = rest.starts_with('/');
@@ -224,7 +224,7 @@ impl<'t> Tag<'t> {
     }
 }
 
-/// A name without the prefix of its namespace.
+/// The name without its namespace prefix.
 fn local(name: &str) -> &str {
     name.rsplit(':').next().unwrap_or(name)
 }
@@ -233,7 +233,7 @@ fn find(text: &str, from: usize, what: &str) -> Option<usize> {
     Some(from + text.get(from..)?.find(what)?)
 }
 
-/// A text without the escapes of XML, and without those of characters by their numbers.
+/// Resolves the entities of XML and numeric character references in a text.
 fn unescape(text: &str) -> String {
     let mut parts = text.split('&');
     let mut plain = parts.next().unwrap_or_default().to_owned();

@@ -1,9 +1,9 @@
-//! Replay: a request gets the answer of the recorded request that is equal to it, each answer once.
+//! Replay: a request gets the answer of an equal recorded request. Each answer is used once.
 //!
-//! Requests are equal in method, scheme, host, port, path, the query in any order, and the body: JSON by its values, forms by their
-//! fields, other types by their bytes. Headers are not compared. Of several equal requests the first unused one answers, so
-//! simultaneous requests may come in another order. If none is equal, the first counts that is equal once private values are replaced
-//! in both: a recording has placeholders for them.
+//! Requests are equal in method, scheme, host, port, path, the query in any order, and the body: JSON by its values, forms by their fields,
+//! other types by their bytes. Headers are not compared. Of several equal recorded requests the first unused one answers, so concurrent
+//! requests may arrive in any order. If none is equal, the first one matches that is equal after private values are replaced in both,
+//! because a recording has placeholders for them.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -24,9 +24,9 @@ pub const RECORD_AGAIN: &str = "the connector sends other requests than when thi
 
 /// The maximum number of recorded requests that are shown beside an unmatched one.
 const SHOWN: usize = 3;
-/// The maximum number of differences shown of each.
+/// The maximum number of differences shown per recorded request.
 const SHOWN_DIFFERENCES: usize = 4;
-/// Characters shown of a value.
+/// The maximum number of characters shown of a value.
 const SHOWN_CHARS: usize = 80;
 const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -37,7 +37,7 @@ pub struct Replay {
     state: Mutex<ReplayState>,
 }
 
-/// The present case.
+/// The state of the current case.
 #[derive(Default)]
 struct ReplayState {
     case: String,
@@ -49,7 +49,7 @@ struct ReplayState {
 struct RecordedAnswer {
     request: RecordedRequest,
     key: Key,
-    /// The request in a sentence.
+    /// The method and URL, as shown in messages.
     shown: String,
     response: RecordedResponse,
     is_used: bool,
@@ -70,9 +70,9 @@ struct Key {
     method: String,
     /// Scheme, host and port.
     server: String,
-    /// The segments without their escapes.
+    /// The percent-decoded path segments.
     path: Vec<String>,
-    /// In order.
+    /// The names and values, sorted.
     query: Vec<(String, String)>,
     content: Content,
 }
@@ -85,7 +85,7 @@ enum Content {
 }
 
 impl Replay {
-    /// Replays this recording.
+    /// Creates a replay of this recording.
     pub fn new(recording: Recording, rules: Rules) -> Self {
         Replay { recording, rules, state: Mutex::default() }
     }
@@ -130,7 +130,7 @@ impl Replay {
         None
     }
 
-    /// The case has ended.
+    /// Ends the case. Returns the differences between its requests and the recorded ones.
     pub fn end_case(&self) -> RecordingDifferences {
         let state = std::mem::take(&mut *self.state());
         let left: Vec<&RecordedAnswer> = state.answers.iter().filter(|answer| !answer.is_used).collect();
@@ -146,14 +146,14 @@ impl Replay {
 }
 
 impl ReplayState {
-    /// Returns the message for a request that is not recorded, with the recorded ones most like it.
+    /// Returns the message for a request that is not recorded, with the most similar recorded ones.
     fn missing_said(&self, request: &RecordedRequest, key: &Key) -> String {
         let mut nearest: Vec<(usize, &RecordedAnswer, Vec<String>)> = self
             .answers
             .iter()
             .map(|answer| {
                 let (distance, differences) = key.differences(&answer.key);
-                // Unused requests are those that the connector was expected to send.
+                // Unused requests come first: the connector probably meant one of those.
                 (2 * distance + usize::from(answer.is_used), answer, differences)
             })
             .collect();
@@ -193,7 +193,7 @@ impl Key {
         Key { method: request.method.clone(), server, path, query, content }
     }
 
-    /// Returns the key of a request in which each private value is replaced by the same text.
+    /// Returns the key of a request in which all private values are replaced by the same placeholder.
     fn of_redacted(request: &RecordedRequest, rules: &Rules) -> Key {
         let mut redactor = Redactor::new(&[], rules);
         // The first pass learns the private values.
@@ -278,7 +278,7 @@ impl Content {
     }
 }
 
-/// The members in which two values differ, by their pointers.
+/// Describes the members in which two values differ, by their JSON pointers.
 fn json_differences(at: &str, asked: &Value, recorded: &Value, found: &mut Vec<String>) {
     match (asked, recorded) {
         (Value::Object(asked), Value::Object(recorded)) => {
@@ -419,7 +419,7 @@ mod tests {
             let replay = recorded(&[("POST", recorded_url, recorded_body)]);
             assert_eq!(ask(&replay, "POST", url, body).is_some(), is_equal, "{url} {body}");
         }
-        // The same value again is the same request: an equal request is preferred to one that is equal without its secrets.
+        // A request that is equal with its secrets is preferred to one that is equal only without them.
         let replay = recorded(&[
             ("GET", "https://a.test/?token=REDACTED-002", ""),
             ("GET", "https://a.test/?token=b", ""),

@@ -1,8 +1,8 @@
-//! Names of members, parameters and headers that hold secrets: those of the RFCs on OAuth, OpenID Connect and HTTP authentication,
-//! those of the large clouds, and common words for secrets. Compared without separators and case: `clientSecret`, `client_secret` and
-//! `Client-Secret` are one name.
+//! Names of members, parameters and headers that hold secrets: those of OAuth, OpenID Connect and HTTP authentication, those of the large
+//! clouds, and common words for secrets. Names are compared without separators and case: `clientSecret`, `client_secret` and
+//! `Client-Secret` are the same name.
 
-/// The kind of place that a name stands in: `code` of a URL is an authorization code, `code` of JSON the name of an error.
+/// The context of a name: `code` in a URL is an authorization code, `code` in JSON an error code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamePlace {
     /// A member of JSON, an element or an attribute of XML, a line of text.
@@ -106,10 +106,10 @@ const PARTS: [&str; 18] = [
     "sessionkey",
     "wachtwoord",
 ];
-/// Members of many meanings: their value is a secret if it looks random.
+/// Ambiguous names: the value is a secret if it looks random.
 const IF_RANDOM: [&str; 11] =
     ["auth", "bearer", "hmac", "pat", "refresh", "sas", "session", "sid", "sig", "signature", "ticket"];
-/// Secrets whose names have other meanings too: a value that is a word is replaced in its place, and not in other texts.
+/// Names of secrets with other meanings too: a value that is a word is replaced only where it has this name, not in other texts.
 const ORDINARY: [&str; 6] = ["cookie", "jwt", "key", "keys", "pass", "pin"];
 /// Members and elements that name the value beside them, and those that hold it.
 const NAMING: [&str; 9] =
@@ -127,7 +127,7 @@ const VALUES: [&str; 11] = [
     "value",
     "values",
 ];
-/// Endings of names of properties of a secret: `token_type`, `passwordExpiresAt`.
+/// Suffixes that make a name that of a property of a secret: `token_type`, `passwordExpiresAt`.
 const ABOUT: [&str; 17] = [
     "alg",
     "count",
@@ -147,11 +147,11 @@ const ABOUT: [&str; 17] = [
     "supported",
     "type",
 ];
-/// Tokens with one of these in their name are positions in a paged listing.
+/// Words in the names of tokens that are positions in a paged list.
 const PAGING: [&str; 7] = ["page", "sync", "next", "delta", "continu", "cursor", "skip"];
-/// Tokens with one of these in their name are credentials nevertheless: the access token of a page.
+/// Words in the names of tokens that are credentials nevertheless, such as a page's access token.
 const NO_PAGING: [&str; 4] = ["access", "auth", "idtoken", "refresh"];
-/// Secrets that may be numbers.
+/// Names of secrets whose values may be numbers.
 const NUMERIC: [&str; 11] = [
     "accesscode",
     "cvc",
@@ -165,7 +165,7 @@ const NUMERIC: [&str; 11] = [
     "totp",
     "verificationcode",
 ];
-/// Members with one of these names make a JSON object a message of OAuth.
+/// Members that identify a JSON object as an OAuth message.
 const OF_OAUTH: [&str; 9] = [
     "accesstoken",
     "clientassertion",
@@ -178,11 +178,11 @@ const OF_OAUTH: [&str; 9] = [
     "refreshtoken",
 ];
 
-/// How likely a value is secret, by its name.
+/// The likelihood that a value is secret, judged by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Secrecy {
     Open,
-    /// Secret in this place: elsewhere it is replaced only if it looks random.
+    /// Secret under this name; elsewhere the value is replaced only if it looks random.
     Here,
     Everywhere,
 }
@@ -249,7 +249,7 @@ pub fn is_value_name(name: &str) -> bool {
     VALUES.contains(&squeeze(name).as_str())
 }
 
-/// Whether a name has the word alone: `apiKey`, `api_keys` and `key`, and not `keywords`.
+/// Whether a name has `key` as a separate word: `apiKey`, `api_keys` and `key`, but not `keywords`.
 fn has_key(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     lower.match_indices("key").any(|(at, key)| {
@@ -263,17 +263,17 @@ pub fn is_numeric_secret(name: &str) -> bool {
     NUMERIC.contains(&squeeze(name).as_str())
 }
 
-/// Returns whether a line of text such as `name: value` holds a secret: a short word alone is too ambiguous there.
+/// Returns whether a line of text such as `name: value` holds a secret. A short name alone is too ambiguous there.
 pub fn is_secret_of_prose(name: &str) -> bool {
     is_secret_name(name, NamePlace::Member) && !ORDINARY.contains(&squeeze(name).as_str())
 }
 
-/// Whether members of these names make a message of OAuth, in which `code` and `state` are secrets.
+/// Whether an object with these members is an OAuth message, in which `code` and `state` are secrets.
 pub fn is_oauth_message<'n>(names: impl IntoIterator<Item = &'n str>) -> bool {
     names.into_iter().any(|name| OF_OAUTH.contains(&squeeze(name).as_str()))
 }
 
-/// Whether the value of this name is a secret of such a message.
+/// Whether the value of this name is a secret in an OAuth message.
 pub fn is_oauth_secret(name: &str) -> bool {
     squeeze(name) == "state" || is_secret_name(name, NamePlace::Parameter)
 }

@@ -1,4 +1,4 @@
-//! Places in a text that hold secrets, found by their context: names, authentication schemes, known token formats.
+//! Finds secrets in a text by their context: names, authentication schemes, known token formats.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::recording::names::{NamePlace, is_secret_name, is_secret_of_prose};
 const MIN_TOKEN: usize = 20;
 /// The shortest value that can look machine-made, in bytes.
 const MIN_RANDOM: usize = 8;
-/// Schemes of authentication (RFC 9110, section 11; RFC 9449; AWS, Azure).
+/// Authentication schemes (RFC 9110, section 11; RFC 9449; AWS, Azure).
 const SCHEMES: [&str; 11] = [
     "aws4-hmac-sha256",
     "basic",
@@ -46,16 +46,16 @@ const SHAPES: [&str; 20] = [
     "ya29.",
 ];
 const PRIVATE: &str = "private-";
-/// The shortest secret behind it, in bytes.
+/// The minimum length of the secret after it, in bytes.
 const MIN_PRIVATE: usize = 16;
 const PEM_BEGIN: &str = "-----BEGIN ";
 const PEM_END: &str = "-----END ";
 
-/// A place of a text that holds a secret.
+/// A range of a text that holds a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SecretPlace {
     pub range: Range<usize>,
-    /// The value looks random: it is replaced in other texts too.
+    /// Whether the value is replaced in other texts too, because it looks random.
     pub is_sought: bool,
 }
 
@@ -87,7 +87,7 @@ pub fn urls(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Returns the places of a text that hold secrets, from left to right, without overlaps. `keeps` returns whether the author keeps a
+/// Returns the secrets in a text from left to right, without overlaps. `keeps` returns whether the author chose to keep the values of a
 /// name.
 pub fn secret_places(text: &str, keeps: &dyn Fn(&str) -> bool) -> Vec<SecretPlace> {
     let mut found = private_keys(text);
@@ -111,12 +111,12 @@ pub fn secret_places(text: &str, keeps: &dyn Fn(&str) -> bool) -> Vec<SecretPlac
     apart
 }
 
-/// The position of a text behind `from`.
+/// The position of `what` in a text at or after `from`.
 fn find(text: &str, from: usize, what: &str) -> Option<usize> {
     Some(from + text.get(from..)?.find(what)?)
 }
 
-/// Finds private keys in PEM (RFC 7468): the content between the lines that begin and end one.
+/// Finds private keys in PEM (RFC 7468): the content between the BEGIN and END lines.
 fn private_keys(text: &str) -> Vec<SecretPlace> {
     let mut found = Vec::new();
     let mut from = 0;
@@ -133,7 +133,7 @@ fn private_keys(text: &str) -> Vec<SecretPlace> {
     found
 }
 
-/// User and password of URLs (RFC 3986, section 3.2.1). A user that is an address is replaced as an address.
+/// Finds user names and passwords in URLs (RFC 3986, section 3.2.1). A user name that is an email address is replaced as an address.
 fn userinfo(text: &str) -> Vec<SecretPlace> {
     let mut found = Vec::new();
     let mut from = 0;
@@ -153,7 +153,7 @@ fn userinfo(text: &str) -> Vec<SecretPlace> {
     found
 }
 
-/// Tokens of bots in paths: `/bot123456:abc/`.
+/// Finds bot tokens in paths: `/bot123456:abc/`.
 fn bots(text: &str) -> Vec<SecretPlace> {
     const BOT: &str = "bot";
     let token = |at: usize| {
@@ -168,7 +168,7 @@ fn bots(text: &str) -> Vec<SecretPlace> {
     text.match_indices(BOT).filter_map(|(at, _)| token(at)).collect()
 }
 
-/// Passwords in commands: `curl -u name:password`.
+/// Finds passwords in commands: `curl -u name:password`.
 fn arguments(text: &str) -> Vec<SecretPlace> {
     let password = |end: usize| {
         let word = text.get(end..)?.trim_start_matches([' ', '"', '\'']);
@@ -183,7 +183,7 @@ fn arguments(text: &str) -> Vec<SecretPlace> {
     options.filter_map(|(at, option)| password(at + option.len())).collect()
 }
 
-/// Finds values after names: `name=value` and `name: value`, the name perhaps in quotes.
+/// Finds values after names of secrets: `name=value` and `name: value`, with or without quotes around the name.
 fn values_after_names(text: &str, keeps: &dyn Fn(&str) -> bool) -> Vec<SecretPlace> {
     let mut found: Vec<SecretPlace> = Vec::new();
     for (at, sign) in text.match_indices(['=', ':']) {
@@ -192,7 +192,7 @@ fn values_after_names(text: &str, keeps: &dyn Fn(&str) -> bool) -> Vec<SecretPla
         }
         let before =
             text.get(..at).unwrap_or_default().trim_end_matches([' ', '\t', '"', '\'', '\\', '*', '`']);
-        // In `host.test:443` the host is no name.
+        // The host in `host.test:443` is not a name.
         let separators = if sign == "=" { "-_." } else { "-_" };
         let is_part = |c: &char| c.is_ascii_alphanumeric() || separators.contains(*c);
         let length = before.chars().rev().take_while(is_part).count();
@@ -200,7 +200,7 @@ fn values_after_names(text: &str, keeps: &dyn Fn(&str) -> bool) -> Vec<SecretPla
         if name.is_empty() || keeps(name) {
             continue;
         }
-        // A parameter of a query, form, cookie or header, or a sentence.
+        // Distinguishes a parameter of a query, form, cookie or header from prose.
         let is_parameter = head.is_empty()
             || head.ends_with(['?', '&', '#', ';'])
             || head.ends_with("; ")
@@ -217,12 +217,12 @@ fn values_after_names(text: &str, keeps: &dyn Fn(&str) -> bool) -> Vec<SecretPla
     found
 }
 
-/// Returns the range of the value after a sign: the content of quotes, or one word. In `Bearer abc` the value is `abc`.
+/// Returns the range of the value after the sign `=` or `:`: a quoted string, or one word. In `Bearer abc` the value is `abc`.
 fn value_behind(text: &str, from: usize, sign: &str) -> Option<Range<usize>> {
     let mut value = text.get(from..)?.trim_start_matches([' ', '\t', '\\', '*', '>']);
     let next_line = value.strip_prefix("\r\n").or_else(|| value.strip_prefix('\n'));
     if let Some(next) = next_line {
-        // `Password:` is on its own line, and the value is the only word of the next.
+        // `Password:` may be on its own line, with the value as the only word of the next.
         let word = next.lines().next()?.trim();
         if sign != ":" || word.is_empty() || word.contains([' ', '\t', ':']) {
             return None;
@@ -265,7 +265,7 @@ fn quoted_text(text: &str, quote: char, escapes: usize) -> &str {
     text
 }
 
-/// Finds words that are tokens by their format, or by the scheme before them.
+/// Finds words that are tokens, by their format or by the authentication scheme before them.
 fn tokens(text: &str) -> Vec<SecretPlace> {
     let mut found = Vec::new();
     let (mut start, mut is_behind_scheme) = (0, false);
@@ -280,7 +280,7 @@ fn tokens(text: &str) -> Vec<SecretPlace> {
             if has_shape {
                 found.push(SecretPlace { range: from..from + token.len(), is_sought: true });
             }
-            // The private address of a calendar.
+            // The private URL of a calendar.
             if let Some(rest) = token.strip_prefix(PRIVATE)
                 && rest.len() >= MIN_PRIVATE
                 && rest.chars().all(|c| c.is_ascii_alphanumeric())
@@ -302,13 +302,14 @@ fn tokens(text: &str) -> Vec<SecretPlace> {
     found
 }
 
-/// A JSON Web Token has two, three or five parts (RFC 7519); every other token one word that is long enough.
+/// Whether a word after a known prefix is a token: a JSON Web Token with two, three or five parts (RFC 7519), or any other word of the
+/// minimum length.
 fn has_token_shape(token: &str) -> bool {
     let is_jwt = [2, 3, 5].contains(&token.split('.').count());
     token.len() >= MIN_TOKEN && (!token.starts_with("eyJ") || is_jwt)
 }
 
-/// Returns whether a value looks machine-made: letters and digits, or longer than words.
+/// Returns whether a value looks random: letters mixed with digits, or longer than words are.
 pub fn is_random(value: &str) -> bool {
     let has = |is: fn(&char) -> bool| value.chars().any(|c| is(&c));
     let is_mixed = has(char::is_ascii_digit) && has(char::is_ascii_alphabetic);

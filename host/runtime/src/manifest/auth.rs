@@ -1,5 +1,5 @@
-//! `[auth]` of a manifest: how an account is opened, and everything that is particular to a provider's OAuth. The values of an
-//! installation (client id, secret, URLs that replace these) are in the operator's registration of the provider.
+//! `[auth]` of a manifest: the authentication of an account, and everything specific to a provider's OAuth. Values of an installation
+//! (client id, secret, URLs that replace these) are in the operator's registration of the provider.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,20 +10,20 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::manifest::url_template::UrlSetting;
 
-/// How an account is opened. URLs may contain `{name}` of `settings`.
+/// The authentication of an account. URLs may contain `{name}` of `settings`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Auth {
-    /// The kinds of authentication that the provider accepts, best first; empty: it needs none.
+    /// The kinds of credentials that the provider accepts, best first; empty: none needed.
     #[serde(default, alias = "kind", deserialize_with = "one_or_many")]
     pub kinds: Vec<AuthKind>,
     /// OAuth: the provider's issuer identifier (RFC 8414, section 2), compared byte for byte. https.
     #[serde(default)]
     pub issuer: Option<String>,
-    /// OAuth: the place of the issuer's metadata. URLs of the manifest are preferred to the metadata's.
+    /// OAuth: where the issuer publishes its metadata. URLs of the manifest take precedence over the metadata.
     #[serde(default)]
     pub discovery: Discovery,
-    /// OAuth: whether the user's return has to name the issuer (RFC 9207). Where it does and one is known, they are compared.
+    /// OAuth: whether the authorization response must name the issuer (RFC 9207). If it does and the issuer is known, they are compared.
     #[serde(default)]
     pub iss: IssParameter,
     /// OAuth: the authorization endpoint. https.
@@ -35,11 +35,11 @@ pub struct Auth {
     /// OAuth: the revocation endpoint (RFC 7009), if the provider has one.
     #[serde(default)]
     pub revoke_url: Option<String>,
-    /// OAuth: the URL of the account's identity (OpenID Connect Core, section 5.3).
+    /// OAuth: the userinfo endpoint (OpenID Connect Core, section 5.3).
     #[serde(default)]
     pub userinfo_url: Option<String>,
-    /// OAuth: the page on which an administrator approves the client; shown to users whose organization requires that, with
-    /// `client_id`, `redirect_uri` and `scope` where it does not have them.
+    /// OAuth: the page on which an administrator approves the client; shown to users whose organization requires approval, with
+    /// `client_id`, `redirect_uri` and `scope` added where missing.
     #[serde(default)]
     pub admin_consent_url: Option<String>,
     /// OAuth: the operator's values that these URLs contain.
@@ -48,7 +48,7 @@ pub struct Auth {
     /// OAuth: how the client authenticates at the token endpoint, unless the registration says otherwise.
     #[serde(default)]
     pub client_auth: ClientAuth,
-    /// OAuth: proof of possession of the code (RFC 7636).
+    /// OAuth: the PKCE method (RFC 7636).
     #[serde(default)]
     pub pkce: Pkce,
     /// OAuth: additional query parameters of the authorization request, for example `access_type = "offline"`.
@@ -63,13 +63,13 @@ pub struct Auth {
     /// OAuth: additional parameters of the token request.
     #[serde(default)]
     pub token_params: BTreeMap<String, String>,
-    /// OAuth: values that our OAuth clients may pass for `prompt`; they are added to the manifest's own.
+    /// OAuth: values of `prompt` that OAuth clients of Switchboard may pass; they are added to the manifest's own.
     #[serde(default)]
     pub prompts: Vec<String>,
     /// OAuth: provider scopes that are always requested.
     #[serde(default)]
     pub base_scopes: Vec<String>,
-    /// OAuth: our scope (`calendar.write`) to the provider's scopes that it needs.
+    /// OAuth: Switchboard's scope (`calendar.write`) to the provider's scopes that it needs.
     #[serde(default)]
     pub scopes: BTreeMap<String, Vec<String>>,
     /// OAuth: a provider scope to narrower ones that it includes; transitive.
@@ -87,7 +87,7 @@ pub struct Auth {
     /// OAuth: whether a refresh names the scopes again (RFC 6749, section 6).
     #[serde(default)]
     pub scopes_on_refresh: bool,
-    /// OAuth: the fate of a refresh token that was used.
+    /// OAuth: what happens to a used refresh token.
     #[serde(default)]
     pub rotation: Rotation,
     /// OAuth: lifetime of an access token in seconds where the answer has none (RFC 6749, section 5.1).
@@ -102,11 +102,11 @@ pub struct Auth {
     /// OAuth: the user name of SASL logins; none: such a connection has no SASL login.
     #[serde(default)]
     pub login: Option<LoginName>,
-    /// OAuth: the meanings of the provider's errors; the first rule that matches counts.
+    /// OAuth: the meanings of the provider's errors; the first matching rule applies.
     #[serde(default)]
     pub errors: Vec<ErrorRule>,
-    /// OAuth: the position of the provider's own error numbers in an error of the token endpoint: a JSON pointer (RFC 6901) to a
-    /// number or an array of them.
+    /// OAuth: the location of the provider's own error numbers in an error of the token endpoint: a JSON pointer (RFC 6901) to a number or
+    /// an array of numbers.
     #[serde(default)]
     pub codes_at: Option<String>,
 }
@@ -129,11 +129,11 @@ pub enum AuthKind {
     Oauth,
 }
 
-/// The place of an issuer's metadata, which lists its URLs.
+/// The location of an issuer's metadata, which lists its URLs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Discovery {
-    /// Nowhere: the manifest and the registration have them.
+    /// No metadata: the manifest and the registration have the URLs.
     #[default]
     None,
     /// At `{issuer}/.well-known/openid-configuration` (OpenID Connect Discovery, section 4).
@@ -142,7 +142,7 @@ pub enum Discovery {
     Oauth,
 }
 
-/// Whether the user's return must have `iss` (RFC 9207).
+/// Whether the authorization response must have `iss` (RFC 9207).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IssParameter {
@@ -181,12 +181,12 @@ impl ClientAuth {
     }
 }
 
-/// Proof of possession of the code (RFC 7636).
+/// The PKCE method (RFC 7636).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Pkce {
     #[default]
     S256,
-    /// Only for a provider that refuses it.
+    /// No PKCE: only for a provider that refuses it.
     #[serde(rename = "off")]
     Off,
 }
@@ -200,15 +200,14 @@ pub enum ScopeCase {
     Insensitive,
 }
 
-/// The fate of a refresh token that was used.
+/// The fate of a used refresh token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rotation {
     /// It can be used again, even if the answer has a new one.
     #[default]
     Kept,
-    /// It is invalid afterwards: the answer has the next one. After a lost answer many providers accept it again for some
-    /// seconds.
+    /// The token becomes invalid: the response has the next one. After a lost response many providers accept it again for some seconds.
     Rotating,
 }
 
@@ -236,9 +235,9 @@ pub enum LoginName {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct UserinfoPointers {
-    /// To the account's lasting id.
+    /// To the account's stable id.
     pub id: String,
-    /// To the account's address; the first existing one counts.
+    /// To the account's email address; the first existing one is used.
     pub email: Vec<String>,
     pub name: String,
 }
@@ -254,10 +253,10 @@ impl Default for UserinfoPointers {
 #[serde(deny_unknown_fields)]
 pub struct ErrorRule {
     pub at: ErrorPlace,
-    /// The `error` of the answer; none: any.
+    /// The `error` of the response; none: any.
     #[serde(default)]
     pub error: Option<String>,
-    /// Numbers at `codes_at`, one of which the answer has; empty: any or none.
+    /// Error numbers at `codes_at`, of which the response must have one; empty: no condition.
     #[serde(default)]
     pub codes: Vec<i64>,
     pub is: ErrorClass,
@@ -267,7 +266,7 @@ pub struct ErrorRule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ErrorPlace {
-    /// The user's return (RFC 6749, section 4.1.2.1).
+    /// The authorization response (RFC 6749, section 4.1.2.1).
     Authorize,
     /// The token endpoint (RFC 6749, section 5.2).
     Token,
@@ -285,7 +284,7 @@ pub enum ErrorClass {
     AdminBlocked,
     /// The registration is wrong: the operator has to correct it, the user cannot.
     Operator,
-    /// It passes.
+    /// Temporary: a retry may succeed.
     Retry,
     /// The user declined.
     Denied,
@@ -295,7 +294,7 @@ fn hour() -> u64 {
     3_600
 }
 
-/// One kind, or a list of them. Not an untagged enum: its error would not name the possible kinds.
+/// Reads one kind, or a list of them. Not an untagged enum, whose error would not list the possible kinds.
 fn one_or_many<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<AuthKind>, D::Error> {
     struct KindsVisitor;
     impl<'de> Visitor<'de> for KindsVisitor {
@@ -321,7 +320,7 @@ fn one_or_many<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<AuthKind>, D::Erro
 }
 
 impl Auth {
-    /// The meaning of an error by the manifest; none: its usual meaning.
+    /// Returns the meaning of an error by the rules of the manifest; none: the usual meaning.
     pub fn error_class(&self, at: ErrorPlace, error: Option<&str>, codes: &[i64]) -> Option<ErrorClass> {
         let fits = |rule: &&ErrorRule| {
             rule.at == at

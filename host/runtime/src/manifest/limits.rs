@@ -1,4 +1,4 @@
-//! `[limits]`: how much a provider lets one account ask, which the host keeps to.
+//! `[limits]`: the provider's limits for one account, which the host keeps to.
 //!
 //! ```toml
 //! [limits]
@@ -17,7 +17,7 @@ use crate::manifest::hosts::{HostRule, check_host};
 use crate::manifest::names::is_name;
 use crate::surface::Surface;
 
-/// The setting of a registration with which an operator replaces figures of `[limits]`. No connector that has limits has one of this name.
+/// The setting of a registration with which an operator replaces figures of `[limits]`; reserved in connectors that have limits.
 pub const LIMITS_SETTING: &str = "limits";
 
 /// The member of that setting for `AccountLimits::concurrent`. No bucket has this name.
@@ -26,7 +26,7 @@ const MAX_RATES: usize = 16;
 const MAX_HOSTS: usize = 32;
 const MAX_UNITS: u32 = 1_000_000_000;
 const MAX_PER_S: u32 = 24 * 60 * 60;
-/// Highest `reserve`, per cent: background calls always get some units.
+/// Maximum `reserve`, percent: background calls always get some units.
 const MAX_RESERVE: u8 = 90;
 
 /// Limits of one account at its provider. Each host process enforces them separately.
@@ -36,30 +36,30 @@ pub struct AccountLimits {
     /// Concurrent requests of one account, over all calls. Default: unlimited.
     #[serde(default)]
     pub concurrent: Option<u8>,
-    /// Buckets of units that requests use up. Default: none.
+    /// Rate limits, as buckets of units that requests use up. Default: none.
     #[serde(default)]
     pub rates: Vec<RateLimit>,
 }
 
-/// A bucket: units that the requests of one account to some hosts may use within a time.
+/// A bucket: units that the requests of one account to some hosts may use within a period.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RateLimit {
-    /// The name, 1 to 40 of a-z, 0-9 and `-`, by which connectors and operators refer to the bucket.
+    /// The name by which connectors and operators refer to the bucket: 1 to 40 of a-z, 0-9 and `-`.
     pub name: String,
-    /// The hosts whose requests use its units: a host name, or a host name with a path, for this path and those below it. A
-    /// request belongs to the bucket that names the longest path. Default: all hosts that no other bucket names.
+    /// The hosts whose requests use its units: a host name, optionally with a path, for this path and those below it. The bucket with the
+    /// longest matching path counts. Default: all hosts that no other bucket names.
     #[serde(default)]
     pub hosts: Vec<String>,
-    /// The kinds of data whose calls wait during a provider's `Retry-After` for this bucket.
+    /// The surfaces whose calls wait during a provider's `Retry-After` for this bucket.
     pub surfaces: Vec<Surface>,
     /// The calls that a provider's `Retry-After` for this bucket delays. Default: those of all `surfaces`.
     #[serde(default)]
     pub wait_scope: WaitScope,
-    /// Units within any `per_s` seconds. A request uses as many as its connector says, else 1.
+    /// Units within any `per_s` seconds. A request uses as many as its connector says, by default 1.
     pub units: u32,
     pub per_s: u32,
-    /// Per cent of the units that calls in the background leave to calls whose caller waits. Default 0.
+    /// Percentage of the units that background calls leave to calls that a caller waits for. Default 0.
     #[serde(default)]
     pub reserve: u8,
 }
@@ -68,10 +68,10 @@ pub struct RateLimit {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WaitScope {
-    /// Calls for all kinds of data of the bucket.
+    /// Calls for all surfaces of the bucket.
     #[default]
     Bucket,
-    /// Calls for the kind of data whose call met it: the provider throttles one of its services, though all share the units.
+    /// Calls for the surface whose call was throttled: the provider throttles its services separately, although they share the units.
     Surface,
 }
 
@@ -93,12 +93,12 @@ impl AccountLimits {
     /// The bucket of a request to this URL. None: no bucket counts it.
     pub fn bucket(&self, url: &Url) -> Option<&RateLimit> {
         let matches = self.rates.iter().filter_map(|rate| Some((rate.matches(url)?, rate)));
-        // The first of equal ones: `max_by_key` takes the last.
+        // The first of equal ones: `max_by_key` returns the last.
         matches.rev().max_by_key(|(length, _)| *length).map(|(_, rate)| rate)
     }
 
-    /// The same limits with the operator's figures: `{"mail": {"units": 15000}, "concurrent": 8}`. Fails with the member's name
-    /// where there is no such bucket, or a figure is not valid.
+    /// Returns the limits with the operator's figures: `{"mail": {"units": 15000}, "concurrent": 8}`. Fails with the member's name if there
+    /// is no such bucket, or a figure is invalid.
     pub fn with_figures(&self, figures: &Map<String, Value>) -> anyhow::Result<AccountLimits> {
         let mut limits = self.clone();
         for (name, value) in figures {
@@ -131,13 +131,13 @@ impl AccountLimits {
 }
 
 impl RateLimit {
-    /// Units that calls may use within `per_s` seconds: for a call in the background without the reserve, else all of them.
+    /// Returns the units that calls may use within `per_s` seconds: all of them, for a background call without the reserve.
     pub fn allowed(&self, is_background: bool) -> u32 {
         let percent = if is_background { 100 - u64::from(self.reserve.min(MAX_RESERVE)) } else { 100 };
         u32::try_from(u64::from(self.units) * percent / 100).unwrap_or(self.units).max(1)
     }
 
-    /// The length of the URL's part that the bucket names: 0 where it counts all hosts. None: it does not count this one.
+    /// Returns the length of the URL part that the bucket names; 0 if it counts all hosts. None: it does not count this URL.
     fn matches(&self, url: &Url) -> Option<usize> {
         if self.hosts.is_empty() {
             return Some(0);
@@ -186,7 +186,7 @@ impl RateLimit {
     }
 }
 
-/// `[limits]` of a manifest, with the other parts that it refers to.
+/// `[limits]` of a manifest, with the other parts of the manifest that it refers to.
 pub(super) struct LimitsTable<'m> {
     pub limits: &'m AccountLimits,
     pub hosts: &'m [HostRule],

@@ -1,5 +1,5 @@
-//! `connector.toml`: the description of a connector, beside its component. Policy comes from here and never from running
-//! the component; what the component's type shows has to agree. The whole file, field by field, is [`Manifest`].
+//! `connector.toml`: the description of a connector, beside its component. Policy comes from this file alone, never from running the
+//! component; the component's type must agree with it. [`Manifest`] documents every field.
 //!
 //! ```toml
 //! name = "example"
@@ -55,11 +55,11 @@ pub use setup::{SetupCopy, SetupStep};
 pub use source::ManifestSyntaxError;
 pub use url_template::{UrlSetting, UrlSettingKind, UrlTemplate};
 
-/// The setting in which the host keeps the origins that `check` found and that it accepted. No connector has one of this name,
-/// no user gives it, and no `check` writes it.
+/// The setting in which the host keeps the origins that `check` discovered and the host accepted. It is reserved: no connector declares it,
+/// no user sets it, and no `check` writes it.
 pub const DISCOVERED: &str = "discoveredOrigins";
 
-/// Most characters of texts that people read.
+/// Maximum characters of texts that people read.
 const MAX_VERSION: usize = 40;
 const MAX_TITLE: usize = 100;
 const MAX_DESCRIPTION: usize = 1_000;
@@ -74,59 +74,58 @@ pub struct Manifest {
     pub name: String,
     /// The connector's own version, `major.minor.patch`.
     pub version: String,
-    /// The name that users read, for example "Google Calendar".
+    /// The name shown to users, for example "Google Calendar".
     pub title: String,
     /// One or two sentences for users.
     #[serde(default)]
     pub description: String,
-    /// The interfaces that the component exports, with the version of `wit/` that they were built against:
-    /// `"calendar@1.0.0"`. Exactly those that its type shows.
+    /// The exported interfaces, with the version of `wit/` that they were built against: `"calendar@1.0.0"`. Must be exactly those of the
+    /// component's type.
     pub surfaces: Vec<SurfaceVersion>,
     /// The set of interfaces that the component may import. Default `compat`.
     #[serde(default)]
     pub level: Level,
-    /// How much memory a call may take. Default `standard`.
+    /// Memory limit of a call. Default `standard`.
     #[serde(default)]
     pub memory: MemoryClass,
     /// The hosts that the connector may send requests to. Any other request is refused.
     #[serde(default)]
     pub hosts: Vec<HostRule>,
-    /// For self-hosted providers: names of settings whose value is a URL (or a list of URLs). Exactly their origins are
-    /// allowed too, http or https, with the slot "default" injected; private addresses only where the operator allows them.
+    /// For self-hosted providers: names of settings whose value is a URL or a list of URLs. Exactly their origins are allowed too, http or
+    /// https, with the slot "default" injected; private addresses only where the operator allows them.
     #[serde(default)]
     pub hosts_from_settings: Vec<String>,
-    /// Names of settings whose value is a server `{host, port, tls}`: the connector may have lines to exactly those (`tcp`),
+    /// Names of settings whose value is a server `{host, port, tls}`: the connector may open connections to exactly those (`tcp`),
     /// authenticated with the connection's credentials; private addresses only where the operator allows them.
     #[serde(default)]
     pub servers_from_settings: Vec<String>,
-    /// Hosts of other domains on which a provider keeps part of an account, by the domain of the server that the user named.
-    /// Where a connector finds other hosts than that server, they must be in its domain or be named here
-    /// (`discoveredOrigins` of `wire::Account`).
+    /// Hosts of other domains on which a provider keeps part of an account, by the domain of the server that the user named. Other hosts
+    /// that a connector discovers must be in the domain of that server or be named here (`discoveredOrigins` of `wire::Account`).
     #[serde(default)]
     pub related_hosts: Vec<RelatedHosts>,
-    /// The IMAP server among them at whose inbox the host waits for changes (IDLE, RFC 2177) while a mailbox is subscribed. What
-    /// changed is read by calls as always. Default: none, the mailbox is polled.
+    /// The IMAP server among them at whose inbox the host waits for changes (IDLE, RFC 2177) while a mailbox is subscribed. The changes
+    /// themselves are read by calls, as always. Default: none, the mailbox is polled.
     #[serde(default)]
     pub idle_server: Option<String>,
-    /// The event source of a JMAP server, at which the host waits for changes while a mailbox is subscribed. Default: none. A manifest has
-    /// this or `idle_server`, not both.
+    /// The event source of a JMAP server at which the host waits for changes while a mailbox is subscribed. Default: none. Excludes
+    /// `idle_server`.
     #[serde(default)]
     pub event_source: Option<EventSource>,
-    /// How an account is opened.
+    /// Authentication of an account.
     #[serde(default)]
     pub auth: Auth,
-    /// How the provider's notifications are read, where it posts any to the host: a table `[push]`, or a table `[[push]]` of each kind.
-    /// Default: it posts none.
+    /// How notifications that the provider posts to the host are read: a table `[push]`, or a table `[[push]]` for each kind. Default: the
+    /// provider posts none.
     #[serde(default, deserialize_with = "push::one_or_many")]
     pub push: Vec<Push>,
-    /// How much the provider lets one account ask. Default: no limits that the host keeps to.
+    /// The provider's limits for one account, to which the host keeps. Default: none.
     #[serde(default)]
     pub limits: AccountLimits,
-    /// Values that a user gives to connect an account, besides credentials. No secrets.
+    /// Values that a user enters to connect an account, besides credentials. No secrets.
     #[serde(default)]
     pub settings: Vec<Setting>,
-    /// The steps by which an operator gets ready for the provider: texts, links, and the address to enter there. Default: none. Hosts that
-    /// have no such steps refuse the key by its name.
+    /// The steps with which an operator prepares the provider: texts, links, and the address to enter there. Default: none. Older hosts
+    /// refuse this key as unknown.
     #[serde(default)]
     pub setup: Vec<SetupStep>,
     /// The oldest version of this host that the connector works with, `major.minor.patch`.
@@ -149,14 +148,14 @@ pub struct SurfaceVersion {
 pub enum Level {
     /// The interfaces of `switchboard:connector` alone.
     Strict,
-    /// Beside them WASI 0.2 cli, clocks, filesystem, io and random, with nothing granted: no files, no environment, no
-    /// arguments, no sockets; output goes to the log. What a `wasm32-wasip2` component needs. And `wasi:http` 0.2, which is the
-    /// `http` interface in other words.
+    /// In addition WASI 0.2 cli, clocks, filesystem, io and random with no capabilities: no files, no environment, no arguments, no
+    /// sockets; output goes to the log. A `wasm32-wasip2` component needs these. `wasi:http` 0.2 is available too, as another form of the
+    /// `http` interface.
     #[default]
     Compat,
 }
 
-/// How much linear memory, summed over a component's memories, one call may take.
+/// Limit of the linear memory of one call, summed over a component's memories.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MemoryClass {
@@ -169,7 +168,7 @@ pub enum MemoryClass {
     Large,
 }
 
-/// A value that a user gives to connect an account.
+/// A value that a user enters to connect an account.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Setting {
@@ -178,16 +177,16 @@ pub struct Setting {
     /// Default false.
     #[serde(default)]
     pub required: bool,
-    /// Only the operator gives it, with the application's registration at the provider, and changes it for all connections of the
-    /// application. Default false: the user gives it.
+    /// Whether only the operator sets the value, with the application's registration at the provider; a change applies to all connections
+    /// of the application. Default false: the user enters it.
     #[serde(default)]
     pub operator: bool,
-    /// The text that users read beside the field.
+    /// The text shown to users beside the field.
     pub description: String,
-    /// The value where the user gives none.
+    /// The value if the user enters none.
     #[serde(default)]
     pub default: Option<Value>,
-    /// The value, which users cannot change.
+    /// The value, if users cannot change it.
     #[serde(default)]
     pub fixed: Option<Value>,
 }
@@ -211,7 +210,7 @@ impl From<SurfaceVersion> for String {
     }
 }
 
-/// `major.minor.patch` as numbers; missing parts are 0.
+/// Parses `major.minor.patch` to numbers; missing parts are 0.
 pub(crate) fn parse_version(text: &str) -> anyhow::Result<(u64, u64, u64)> {
     let mut parts = text.split('.').map(str::parse::<u64>);
     let mut next = || parts.next().unwrap_or(Ok(0)).ok();
@@ -222,25 +221,25 @@ pub(crate) fn parse_version(text: &str) -> anyhow::Result<(u64, u64, u64)> {
 }
 
 impl Manifest {
-    /// Reads and checks a manifest. The error names the field; it is a [`ManifestSyntaxError`] where a line is at fault. Texts have no
-    /// characters that cannot be seen, so that they can be shown wherever they are needed.
+    /// Parses and checks a manifest. The error names the field; if a line is at fault, it is a [`ManifestSyntaxError`]. Invisible
+    /// characters are refused, so that the texts are safe to display.
     pub fn parse(text: &str) -> anyhow::Result<Self> {
         let manifest: Manifest = source::read(text).context("connector.toml")?;
         manifest.check().context("connector.toml")?;
         Ok(manifest)
     }
 
-    /// Whether `name` can be a connector's name. Names become file names, so nothing else may.
+    /// Whether `name` can be a connector's name. Names become file names, so the form is strict.
     pub fn is_name(name: &str) -> bool {
         names::is_name(name)
     }
 
-    /// The kind of notifications that watches of a surface post; none: it is polled.
+    /// Returns the kind of notifications that watches of a surface post; none: the surface is polled.
     pub fn push_of(&self, surface: &str) -> Option<&Push> {
         self.push.iter().find(|push| push.covers(surface))
     }
 
-    /// The kind of notifications whose address ends with this name.
+    /// Returns the kind of notifications whose address ends with this name.
     pub fn push_named(&self, name: Option<&str>) -> Option<&Push> {
         self.push.iter().find(|push| push.name.as_deref() == name)
     }

@@ -1,5 +1,5 @@
-//! `[push]` of a manifest: how the host reads the notifications that a provider posts to it. A notification is a hint that something has
-//! changed; no connector ever sees one.
+//! `[push]` of a manifest: how the host reads the notifications that a provider posts. A notification is only a hint that something has
+//! changed; connectors never see one.
 //!
 //! ```toml
 //! [push]
@@ -23,53 +23,52 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::surface::Surface;
 
-/// Longest text of a place, bytes.
+/// Maximum length of a location, bytes.
 const MAX_PLACE: usize = 256;
 
-/// How notifications of one kind are read, and the proof that they are the provider's.
+/// How notifications of one kind are read and authenticated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Push {
-    /// The end of the address that the provider posts to, `/v1/providers/CONNECTOR/notifications/NAME`: 1 to 40 of a-z, 0-9 and `-`.
-    /// Default: none, the address ends with `notifications`. Of several tables one at most has no name.
+    /// The last part of the address that the provider posts to, `/v1/providers/CONNECTOR/notifications/NAME`: 1 to 40 of a-z, 0-9 and `-`.
+    /// Default: none, the address ends with `notifications`. At most one of several tables has no name.
     #[serde(default)]
     pub name: Option<String>,
-    /// The surfaces whose watches post notifications of this kind; others are polled. Default: all. Each of several tables names
-    /// its own.
+    /// The surfaces whose watches post notifications of this kind; others are polled. Default: all. With several tables, each must name its
+    /// own.
     #[serde(default)]
     pub surfaces: Vec<Surface>,
     pub auth: PushAuth,
-    /// `query:NAME`: a request with this parameter verifies that the address exists, and is answered with the parameter's value
-    /// as text.
+    /// `query:NAME`: a request with this parameter verifies that the address exists; the answer is the parameter's value as text.
     #[serde(default)]
     pub handshake: Option<PushPlace>,
-    /// A JSON pointer (RFC 6901) to the list of notifications in the body. Default: the request is one notification, and pointers of the
-    /// other keys begin at its body.
+    /// A JSON pointer (RFC 6901) to the list of notifications in the body. Default: the request is a single notification, and the other
+    /// pointers begin at its body.
     #[serde(default)]
     pub list: Option<PushPlace>,
-    /// The place of the watch's id: `Watching.externalId` of the connector's answer. Either this or `account` is needed.
+    /// Location of the watch's id: `Watching.externalId` of the connector's answer. Either this or `account` is required.
     #[serde(default)]
     pub watch: Option<PushPlace>,
-    /// The place of the account's e-mail address, where the provider names no watch.
+    /// Location of the account's email address, if the provider names no watch.
     #[serde(default)]
     pub account: Option<PushPlace>,
-    /// A JSON pointer to base64 text (RFC 4648, either alphabet) that is itself JSON; the pointer `account` begins in there.
+    /// A JSON pointer to base64 text (RFC 4648, either alphabet) that contains JSON, in which the pointer `account` begins.
     #[serde(default)]
     pub base64: Option<PushPlace>,
-    /// The place where the provider returns the watch's token; with `auth = "hmac"` the header with the signature; with `auth =
-    /// "jwt"` the header with the provider's token, by default `Authorization`, as a bearer token.
+    /// Location at which the provider returns the watch's token; with `auth = "hmac"` the header of the signature; with `auth = "jwt"` the
+    /// header of the provider's token, by default `Authorization`, as a bearer token.
     #[serde(default)]
     pub secret: Option<PushPlace>,
     /// With `auth = "hmac"`: the algorithm of the signature.
     #[serde(default)]
     pub algorithm: Option<PushAlgorithm>,
-    /// The place of the resource's state in the notification. The value `sync` only reports that the watch has begun.
+    /// Location of the resource's state in the notification. The value `sync` only reports that the watch has begun.
     #[serde(default)]
     pub state: Option<PushPlace>,
-    /// The place of the watch's own state: `reauthorizationRequired`, `subscriptionRemoved` or `missed`.
+    /// Location of the watch's own state: `reauthorizationRequired`, `subscriptionRemoved` or `missed`.
     #[serde(default)]
     pub lifecycle: Option<PushPlace>,
-    /// A notification of a known watch without a secret: refused, or treated as a hint. Default: refused.
+    /// Treatment of a notification of a known watch without a secret. Default: refused.
     #[serde(default)]
     pub without_secret: WithoutSecret,
     /// With `auth = "jwt"`: the accepted tokens.
@@ -77,20 +76,20 @@ pub struct Push {
     pub jwt: Option<PushJwt>,
 }
 
-/// Treatment of notifications without a secret, though the provider was given one.
+/// Treatment of notifications without a secret, although the provider was given one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WithoutSecret {
-    /// They are ignored, and a request with no other is answered with 401.
+    /// They are ignored; a request with no other notification is answered with 401.
     #[default]
     Refuse,
-    /// They make a pull due, of one collection once a minute at most, and change nothing else. For a provider that sometimes
-    /// leaves the secret out: anyone who knows the id of a watch can do as much, but gets no information.
+    /// They make a pull due, for one collection at most once a minute, and change nothing else. For a provider that sometimes omits the
+    /// secret: anyone who knows the id of a watch can trigger as much, but learns nothing.
     Hint,
 }
 
-/// `[push.jwt]`: whose tokens prove that a request is the provider's. A token is signed by a public key of the provider (RSA, ECDSA or
-/// Ed25519), has a `kid` and an `exp`, and stands for the whole request, whatever watches or accounts that names.
+/// `[push.jwt]`: the tokens that authenticate a request as the provider's. A token is signed by a public key of the provider (RSA, ECDSA or
+/// Ed25519), has a `kid` and an `exp`, and authenticates the whole request, whatever watches or accounts it names.
 ///
 /// ```toml
 /// [push]
@@ -105,21 +104,21 @@ pub enum WithoutSecret {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PushJwt {
-    /// `iss` is exactly one of these. 1 to 8.
+    /// Accepted values of `iss`, compared exactly. 1 to 8.
     pub issuers: Vec<String>,
     /// The URL of the provider's keys, as a JSON Web Key Set (RFC 7517). https, except on this machine. The host caches them as
     /// long as the answer allows, 5 minutes to 24 hours.
     pub jwks_url: String,
-    /// `aud` equals this, or contains this among others. Default: the address that the provider posts to,
+    /// Required value of `aud`, or one of its values. Default: the address that the provider posts to,
     /// `https://…/v1/providers/NAME/notifications`.
     #[serde(default)]
     pub audience: Option<String>,
-    /// `email` is exactly this, and `email_verified` is true. Needed where an issuer makes tokens for anybody and any audience, as Google
-    /// does: this is then the account that the subscription posts as.
+    /// Required value of `email`, with `email_verified` true. Needed if the issuer makes tokens for anybody and any audience, as Google
+    /// does: then this is the account that the subscription posts as.
     #[serde(default)]
     pub email: Option<String>,
-    /// In place of `email`: the name of a setting with `operator = true`. `email` is exactly what the operator gave under this name for an
-    /// application, and only watches of the applications with this value count. Accounts of an application without one are polled. For a
+    /// Instead of `email`: the name of a setting with `operator = true`. `email` must be what the operator entered for an application, and
+    /// the request counts only for watches of applications with this value. Accounts of an application without a value are polled. For a
     /// provider that posts to a topic of the operator's.
     #[serde(default)]
     pub email_setting: Option<String>,
@@ -139,7 +138,7 @@ pub enum PushAuth {
     Jwt,
 }
 
-/// How a body is signed.
+/// The signature of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PushAlgorithm {
@@ -147,7 +146,7 @@ pub enum PushAlgorithm {
     Sha256,
 }
 
-/// A place in a request: `query:NAME`, `header:NAME` or a JSON pointer into the body.
+/// A location in a request: `query:NAME`, `header:NAME` or a JSON pointer into the body.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum PushPlace {
@@ -201,7 +200,7 @@ impl Push {
     }
 }
 
-/// A table `[push]`, or the tables of `[[push]]`. Not an untagged enum: its error would not name the wrong key.
+/// Reads a table `[push]`, or the tables of `[[push]]`. Not an untagged enum, whose error would not name the wrong key.
 pub(super) fn one_or_many<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<Push>, D::Error> {
     struct TablesVisitor;
     impl<'de> Visitor<'de> for TablesVisitor {

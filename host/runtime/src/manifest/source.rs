@@ -8,7 +8,7 @@ use serde_path_to_error::Segment;
 use toml::de::{Deserializer, Error};
 use toml::{Table, Value};
 
-/// Most bytes of a text and of a key.
+/// Maximum bytes of a text, and of a key.
 const MAX_TEXT: usize = 2_048;
 const MAX_KEY: usize = 128;
 
@@ -29,7 +29,7 @@ impl fmt::Display for ManifestSyntaxError {
 
 impl std::error::Error for ManifestSyntaxError {}
 
-/// Parses the text of a manifest. Its meaning is not checked.
+/// Parses the text of a manifest, without checking its meaning.
 pub(super) fn read<T: DeserializeOwned>(text: &str) -> anyhow::Result<T> {
     check_characters(text)?;
     let table: Table = toml::from_str(text).map_err(|error| syntax_error(text, &error, ""))?;
@@ -76,7 +76,7 @@ pub(super) fn is_hidden(c: char) -> bool {
         )
 }
 
-/// Refuses hidden characters anywhere in the file, comments too: messages and editors show its lines.
+/// Refuses hidden characters anywhere in the file, also in comments: messages and editors show its lines.
 fn check_characters(text: &str) -> Result<(), ManifestSyntaxError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     for (at, line) in text.split('\n').enumerate() {
@@ -89,7 +89,7 @@ fn check_characters(text: &str) -> Result<(), ManifestSyntaxError> {
     Ok(())
 }
 
-/// Refuses hidden characters, which may be written as escapes, and texts that are too long. `name` is the value's own key.
+/// Refuses hidden characters, which may be escaped, and texts that are too long. `name` is the value's own key.
 fn check_texts(path: &str, name: &str, value: &Value) -> anyhow::Result<()> {
     check_text(path, name, MAX_KEY)?;
     match value {
@@ -120,7 +120,7 @@ fn check_text(path: &str, text: &str, max: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Keys and numbers of items, without the names of variants.
+/// Returns the keys and indices of a path, without names of enum variants.
 fn key_of(path: &serde_path_to_error::Path) -> String {
     let mut key = String::new();
     for segment in path {
@@ -140,7 +140,7 @@ fn syntax_error(text: &str, error: &Error, key: &str) -> ManifestSyntaxError {
     ManifestSyntaxError { line, message: in_words(error.message(), key) }
 }
 
-/// The message of the deserializer with the key, and without the names of Rust's types.
+/// Rephrases the deserializer's message with the key, and without names of Rust types.
 fn in_words(message: &str, key: &str) -> String {
     let message = message.trim().replace('\n', " ");
     if key.is_empty() {
@@ -148,7 +148,7 @@ fn in_words(message: &str, key: &str) -> String {
     }
     let unknown = message.strip_prefix("unknown variant `").and_then(|rest| rest.rsplit_once("`, expected "));
     if let Some((unknown, known)) = unknown {
-        // For a list, the list is named.
+        // If the fault is in a list, the list is named.
         let key = key.strip_suffix(']').and_then(|item| item.rsplit_once('[')).map_or(key, |(list, _)| list);
         let known: Vec<String> =
             known.split('`').skip(1).step_by(2).map(|name| format!("\"{name}\"")).collect();

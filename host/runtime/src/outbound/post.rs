@@ -1,6 +1,6 @@
-//! Notifications to webhooks: POST requests of the host itself, to URLs that the API's clients choose. They go to checked
-//! addresses, over HTTP/1.1, without redirects, cookies and proxies, and little of an answer is read. The operator's networks for
-//! webhooks are not those for providers: a client of the API must not reach into the latter.
+//! Notifications to webhooks: POST requests of the host itself, to URLs that the API's clients choose. They go to checked addresses, over
+//! HTTP/1.1, without redirects, cookies and proxies, and only a little of the response is read. The operator's networks for webhooks are
+//! separate from those for providers, which clients of the API must not reach.
 
 use std::error::Error;
 use std::io;
@@ -30,22 +30,22 @@ use crate::outbound::connect::Connector;
 use crate::outbound::kept::KeptConnections;
 use crate::outbound::names::Names;
 
-/// Idle connections that a client keeps to a host, and how long.
+/// Idle connections that a client keeps per host, and for how long.
 const IDLE_CONNECTIONS: usize = 4;
-/// Idle connections of all clients, and of one tenant's: beyond these a connection is closed after its first request.
+/// Maximum idle connections of all clients, and of one tenant: beyond these, a connection is closed after its first request.
 const MOST_IDLE: usize = 2_048;
 const MOST_IDLE_OF_TENANT: usize = 1_024;
 const IDLE_TIME: Duration = Duration::from_secs(30);
-/// Longest URL, bytes.
+/// Maximum length of a URL, bytes.
 const MAX_URL_BYTES: usize = 2_048;
-/// Most header lines of an answer, and most bytes of its head.
+/// Maximum header lines of a response, and bytes of its head.
 const MAX_HEADERS: usize = 64;
 const MAX_HEAD_BYTES: usize = 32 << 10;
-/// Bytes of an answer's body that are read, so that its connection can be used again; with more of them it is closed.
+/// Bytes of a response body that are read so that its connection can be reused; a longer body closes the connection.
 const MAX_READ_BYTES: usize = 16 << 10;
-/// How long reading an answer's body may take.
+/// Time limit of reading a response body.
 pub(super) const READ_TIME: Duration = Duration::from_secs(1);
-/// Bytes of an answer's body that are kept for display.
+/// Bytes of a response body that are kept for display.
 pub(super) const SNIPPET_BYTES: usize = 1_024;
 
 const HTTPS_ONLY: &str = "the URL must be https: http is for networks alone that the operator allows";
@@ -63,41 +63,41 @@ pub struct Post<'a> {
     pub body: Bytes,
 }
 
-/// The answer of the webhook's server, whatever the status. A redirect is an answer like any other.
+/// The response of the webhook's server, whatever the status. A redirect is a response like any other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PostResponse {
     pub status: u16,
-    /// The header `Retry-After` as it came.
+    /// The header `Retry-After`, unparsed.
     pub retry_after: Option<String>,
     /// The first bytes of the body: at most 1 KiB of a webhook's answer, and 16 KiB of an answer from a URL that the operator has set.
     pub snippet: Vec<u8>,
-    /// `snippet` is the whole body: it was not longer, and neither broke off nor was late.
+    /// Whether `snippet` is the whole body: not longer, not cut off, and in time.
     pub is_whole: bool,
 }
 
-/// The use of an answer's body.
+/// The purpose of a response body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BodyUse {
-    /// The beginning of the body is shown, and the answer is valid without it.
+    /// Only its beginning is shown; the response is valid without it.
     Shown,
-    /// The body is the answer, and has the deadline of its head.
+    /// The body is the result, and has the same deadline as the head.
     Answer,
 }
 
-/// Why there is no answer.
+/// The reason why there is no response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PostError {
-    /// The host's name could not be looked up.
+    /// The host name could not be resolved.
     Dns,
     /// No TCP connection could be made.
     Connect,
     /// The TLS handshake failed, or the certificate is not trusted.
     Tls,
-    /// The head of the answer did not arrive within the deadline.
+    /// The head of the response did not arrive before the deadline.
     Timeout,
     /// The address is not public and the operator does not allow it, or the URL is http and the operator does not allow its address.
     BlockedAddress,
-    /// Requests cannot be sent to the URL, or the answer is not HTTP. The text says which.
+    /// Requests cannot be sent to the URL, or the response is not HTTP. The text says which.
     Http(String),
 }
 
@@ -105,14 +105,14 @@ pub enum PostError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UrlCheck {
     Ok,
-    /// The host's name cannot be looked up now.
+    /// The host name cannot be resolved now.
     Unresolved,
-    /// Notifications are refused; a sentence that says what the URL must be.
+    /// Notifications are refused; the sentence says what the URL must be.
     Refused(String),
 }
 
-/// Returns `text` as a URL that a webhook may have, as far as can be checked without a lookup: absolute, http or https, at most
-/// 2,048 bytes, without credentials and fragment. The error says what the URL must be.
+/// Parses the URL of a webhook, as far as possible without a DNS lookup: absolute, http or https, at most 2,048 bytes, without credentials
+/// and fragment. The error says what the URL must be.
 pub fn parse_webhook_url(text: &str) -> Result<Url, &'static str> {
     if text.len() > MAX_URL_BYTES {
         return Err("the URL is longer than 2,048 characters");
@@ -126,7 +126,7 @@ type HttpClient = legacy::Client<Connector, Full<Bytes>>;
 #[derive(Clone)]
 struct WebhookClient {
     https: HttpClient,
-    /// For http URLs, with separate connections: those are only to addresses that the operator allows.
+    /// For http URLs, with separate connections, which go only to addresses that the operator allows.
     plain: HttpClient,
     kept: KeptConnections,
 }
@@ -155,8 +155,8 @@ impl PostClients {
         PostClients { tls, allowed, names, connect_timeout, body_use, kept, pool: Mutex::default() }
     }
 
-    /// Sends a notification. `deadline` is for the lookup, the connection, TLS, the request and the head of the answer, and for
-    /// its body where that is the answer.
+    /// Sends a notification. `deadline` covers DNS, the connection, TLS, the request and the response head, and also the body if that is
+    /// the result.
     pub(crate) async fn post(&self, post: Post<'_>, deadline: Duration) -> Result<PostResponse, PostError> {
         let until = Instant::now() + deadline;
         let uri = self.target(post.url)?;
@@ -167,7 +167,7 @@ impl PostClients {
         *request.method_mut() = Method::POST;
         *request.uri_mut() = uri;
         *request.headers_mut() = post.headers;
-        // The HTTP client sets these itself, or they would change the use of the connection.
+        // The HTTP client sets these itself, or they would change how the connection is used.
         for name in [HOST, CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION, TE, UPGRADE, EXPECT] {
             request.headers_mut().remove(name);
         }
@@ -180,7 +180,7 @@ impl PostClients {
             BodyUse::Shown => (SNIPPET_BYTES, Instant::now() + READ_TIME),
             BodyUse::Answer => (MAX_READ_BYTES, until),
         };
-        // A body that is late or breaks off costs only the connection, which is closed with it.
+        // A body that is late or cut off costs only the connection, which is then closed.
         let reading = read(response.body_mut(), &mut snippet, kept_bytes);
         let is_whole = timeout_at(until, reading).await.unwrap_or(false);
         Ok(PostResponse { status, retry_after, snippet, is_whole })
@@ -192,7 +192,7 @@ impl PostClients {
         if let Err(why) = parse_webhook_url(url.as_str()) {
             return refused(why);
         }
-        // No lookup where no address would be allowed.
+        // No lookup if no address would be allowed.
         if is_plain(url) && self.allowed.is_empty() {
             return refused(HTTPS_ONLY);
         }
@@ -213,8 +213,8 @@ impl PostClients {
         UrlCheck::Ok
     }
 
-    /// The URI of a request to this URL, if it is allowed. A host that is an address never reaches the resolver, which checks
-    /// names, so it is checked here, each time.
+    /// Returns the URI of a request to this URL, if it is allowed. The resolver checks names only, so a host that is an IP address is
+    /// checked here, each time.
     fn target(&self, url: &Url) -> Result<Uri, PostError> {
         parse_webhook_url(url.as_str()).map_err(|why| PostError::Http(why.to_owned()))?;
         if let Some(address) = literal(url) {
@@ -238,7 +238,7 @@ impl PostClients {
 
     fn build(&self, tenant: &str) -> WebhookClient {
         let mut tls = self.tls.clone();
-        // The roots are shared, the sessions are not.
+        // The roots are shared, the TLS sessions are not.
         tls.resumption = Resumption::in_memory_sessions(32);
         let resolver = Resolver {
             names: self.names.clone(),
@@ -262,17 +262,17 @@ impl PostClients {
     }
 }
 
-/// The tenant name for the lookup of a tenant's webhook hosts: hanging ones take no lookup from the tenant's connections.
+/// Returns the tenant name for lookups of a tenant's webhook hosts: slow ones must not use up the lookups of the tenant's connections.
 fn lookups_of(tenant: &str) -> String {
     format!("webhooks {tenant}")
 }
 
-/// Whether requests to this URL go without TLS.
+/// Whether requests to this URL use no TLS.
 fn is_plain(url: &Url) -> bool {
     url.scheme() == "http"
 }
 
-/// Reads the body to its end or to the limit, and keeps its first `most` bytes. Returns whether these are all of it.
+/// Reads the body to its end or to the limit, and keeps its first `most` bytes. Returns whether these are the whole body.
 pub(super) async fn read(body: &mut Incoming, snippet: &mut Vec<u8>, most: usize) -> bool {
     let mut count = 0;
     while let Some(frame) = body.frame().await {
@@ -289,7 +289,7 @@ pub(super) async fn read(body: &mut Incoming, snippet: &mut Vec<u8>, most: usize
     count <= most
 }
 
-/// Why a request had no answer.
+/// Returns the reason why a request had no response.
 pub(super) fn explain(error: &legacy::Error) -> PostError {
     let is_late = |cause: &io::Error| cause.kind() == io::ErrorKind::TimedOut;
     if causes(error).any(|cause| cause.is::<ProhibitedAddress>() || cause.is::<UnencryptedCredentials>()) {
@@ -307,8 +307,8 @@ pub(super) fn explain(error: &legacy::Error) -> PostError {
     }
 }
 
-/// Whether this is an error of the TLS handshake: an I/O error around another one, which no TCP connection fails with. `source` leaves the
-/// inner one out.
+/// Whether this is an error of the TLS handshake: an I/O error that wraps another one, which no failed TCP connection has. `source` skips
+/// the inner one.
 fn is_tls(cause: &(dyn Error + 'static)) -> bool {
     let inner = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
     inner.is_some_and(|inner| inner.is::<io::Error>() || inner.is::<rustls::Error>())

@@ -63,7 +63,7 @@ pub async fn ask(
     page::consent(&request, params.get("login_hint"), &token)
 }
 
-/// Validates the parameters. Returns the request if a user may be asked for consent.
+/// Validates the parameters. Returns the request for which a user may be asked for consent.
 fn validate_request(sandbox: &Sandbox, origin: &Origin, params: &Params) -> Result<ConsentRequest, Refusal> {
     if let Some(name) = params.repeated() {
         return Err(Refusal::Page(format!("The parameter {name} is there more than once.")));
@@ -120,13 +120,13 @@ fn validate_request(sandbox: &Sandbox, origin: &Origin, params: &Params) -> Resu
     })
 }
 
-/// SHA-256 in base64url without padding (RFC 7636, section 4.2).
+/// Returns the SHA-256 in base64url without padding (RFC 7636, section 4.2).
 fn is_challenge(text: &str) -> bool {
     text.len() == 43 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
 }
 
-/// `POST`: the form of the consent page. Redirects to the client, with a code or an error; a form that is forged, used or expired
-/// gets a page with status 400.
+/// Handles the form of the consent page (`POST`). Redirects to the client, with a code or an error; a forged, used or expired form gets a
+/// page with status 400.
 pub async fn decide(
     AxumState(sandbox): AxumState<Sandbox>,
     origin: Origin,
@@ -171,7 +171,7 @@ pub async fn decide(
     }
 }
 
-/// The account that the form names: by one of its radio buttons, or in the field next to the last of them.
+/// Returns the account that the form selects: by a radio button, or in the field beside the last one.
 fn account(params: &Params) -> Option<String> {
     let name = match params.get("account") {
         Some("other") => params.get("name").unwrap_or("other"),
@@ -182,7 +182,7 @@ fn account(params: &Params) -> Option<String> {
     is_name(name).then(|| format!("{name}{DOMAIN}"))
 }
 
-/// A new code for the scopes that the account has granted.
+/// Creates a code for the scopes that the account has granted.
 async fn issue(
     sandbox: &Sandbox,
     request: &ConsentRequest,
@@ -210,8 +210,7 @@ async fn issue(
     Ok(code)
 }
 
-/// Redirects the browser to the client, by GET whatever the method was before (RFC 9700, section 4.12), with the issuer (RFC
-/// 9207).
+/// Redirects the browser to the client by GET, whatever the previous method (RFC 9700, section 4.12), with the issuer (RFC 9207).
 fn back(origin: &Origin, redirect_uri: &str, state: Option<&str>, answer: &[(&str, &str)]) -> Response {
     let mut query = Serializer::new(String::new());
     query.extend_pairs(answer);

@@ -1,5 +1,5 @@
-//! State of the authorization server: clients, codes, and families of tokens. It changes by `GrantChange` alone, so that
-//! replaying a journal leads to the same state. Codes, tokens and secrets are stored as SHA-256 only.
+//! State of the authorization server: clients, codes, and token families. It changes only by `GrantChange`, so that replaying the journal
+//! restores it. Codes, tokens and secrets are stored only as SHA-256 hashes.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -8,15 +8,15 @@ use sha2::{Digest, Sha256};
 
 /// Maximum number of registered clients.
 pub const MAX_CLIENTS: usize = 1_000;
-/// Codes that are stored; the oldest are deleted first.
+/// Maximum stored codes; the oldest are deleted first.
 const MAX_CODES: usize = 10_000;
-/// How long a code is stored after its expiry, in milliseconds, so that its second use is recognized.
+/// Time for which a code is kept after its expiry, ms, so that its reuse is recognized.
 const CODE_KEPT_MS: i64 = 600_000;
-/// Families of tokens; the oldest end first.
+/// Maximum token families; the oldest end first.
 const MAX_FAMILIES: usize = 20_000;
-/// Used refresh tokens that a family stores; the use of an older one is refused without further effect.
+/// Maximum used refresh tokens that a family stores; reuse of an older one is refused without further effect.
 const MAX_SPENT: usize = 200;
-/// Access tokens of one family that are valid at the same time; the oldest end first.
+/// Maximum valid access tokens of one family; the oldest expire first.
 const MAX_TOKENS: usize = 20;
 
 /// A client (RFC 6749, section 2).
@@ -26,7 +26,7 @@ pub struct Client {
     pub id: String,
     /// None: a public client.
     pub secret_hash: Option<String>,
-    /// Compared byte for byte.
+    /// Registered redirect URIs, compared byte for byte.
     pub redirect_uris: Vec<String>,
 }
 
@@ -44,12 +44,12 @@ pub struct Code {
     pub scopes: Vec<String>,
     pub expires_at_ms: i64,
     pub is_used: bool,
-    /// The tokens that it gave.
+    /// The token family that was issued for it.
     pub family: Option<String>,
 }
 
-/// The tokens issued from one code: the refresh token, those that it replaced, and the access tokens. All families of a client
-/// and an account together are the account's grant to the client.
+/// The tokens issued for one code: the refresh token, its predecessors, and the access tokens. All families of a client and an account
+/// together are the account's grant to the client.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Family {
@@ -58,9 +58,9 @@ pub struct Family {
     pub mail: String,
     pub scopes: Vec<String>,
     pub began_at_ms: i64,
-    /// The refresh token that is valid now.
+    /// Hash of the valid refresh token.
     pub refresh_hash: String,
-    /// Refresh tokens that were used, the oldest first.
+    /// Hashes of used refresh tokens, the oldest first.
     pub spent: VecDeque<String>,
     pub tokens: Vec<AccessToken>,
 }
@@ -82,14 +82,14 @@ pub enum GrantChange {
     Code(Code),
     CodeUsed {
         hash: String,
-        /// None: the code gave no tokens, and can no longer be used.
+        /// None: no tokens were issued for the code, and it can no longer be used.
         family: Option<String>,
     },
     Family(Family),
     /// A refresh token was used.
     Refreshed {
         family: String,
-        /// The next refresh token; none: the used one stays valid.
+        /// Hash of the next refresh token; none: the used one stays valid.
         refresh_hash: Option<String>,
         token: AccessToken,
         at_ms: i64,
@@ -110,12 +110,12 @@ pub struct Grants {
     /// Hashes of the codes, the oldest first.
     code_order: VecDeque<String>,
     families: BTreeMap<String, Family>,
-    /// From the hash of a refresh token, valid or used, to its family.
+    /// Families by the hash of a refresh token, valid or used.
     by_refresh: HashMap<String, String>,
     by_access: HashMap<String, String>,
 }
 
-/// The hash under which a secret is stored.
+/// Returns the hash under which a secret is stored.
 pub fn hashed(secret: &str) -> String {
     hex::encode(Sha256::digest(secret))
 }
@@ -133,14 +133,14 @@ impl Grants {
         self.codes.get(&hashed(code))
     }
 
-    /// The family of a refresh token, and whether the token is valid now.
+    /// Returns the family of a refresh token, and whether the token is valid now.
     pub fn of_refresh_token(&self, token: &str) -> Option<(&Family, bool)> {
         let hash = hashed(token);
         let family = self.families.get(self.by_refresh.get(&hash)?)?;
         Some((family, family.refresh_hash == hash))
     }
 
-    /// An access token and its family, even if the token has expired.
+    /// Returns an access token and its family, even if the token has expired.
     pub fn of_access_token(&self, token: &str) -> Option<(&Family, &AccessToken)> {
         let hash = hashed(token);
         let family = self.families.get(self.by_access.get(&hash)?)?;
@@ -152,7 +152,7 @@ impl Grants {
         self.families.values().filter(move |family| family.mail == mail)
     }
 
-    /// Applies a change. One that names something unknown is ignored.
+    /// Applies a change. A change of something unknown is ignored.
     pub fn apply(&mut self, change: GrantChange) {
         match change {
             GrantChange::Client(client) => drop(self.clients.insert(client.id.clone(), client)),

@@ -1,4 +1,4 @@
-//! `POST /sandbox/oauth/token` (RFC 6749, sections 4.1.3, 5 and 6): tokens for a code, and for a refresh token.
+//! `POST /sandbox/oauth/token` (RFC 6749, sections 4.1.3, 5 and 6): exchanges codes and refresh tokens for tokens.
 
 use std::collections::VecDeque;
 
@@ -27,7 +27,7 @@ use crate::state::State;
 /// The path of the token endpoint.
 pub const PATH: &str = "/sandbox/oauth/token";
 
-/// Lifetime of an access token in seconds; the second constant is that of `short@`.
+/// Lifetime of an access token, seconds; the second constant is for the account `short@`.
 const LIFE_S: i64 = 3_600;
 const SHORT_LIFE_S: i64 = 5;
 
@@ -43,23 +43,23 @@ enum PresentedGrant {
     Refresh { token: String, scope: Option<String> },
 }
 
-/// Random values of new tokens, generated before the state is locked.
+/// Random values for new tokens, generated before the state is locked.
 struct NewSecrets {
     family: String,
     access: String,
     refresh: String,
 }
 
-/// Tokens that were given.
+/// The issued tokens.
 struct IssuedTokens {
     access: String,
-    /// None: the used one stays valid.
+    /// The new refresh token; none: the used one stays valid.
     refresh: Option<String>,
     scopes: Vec<String>,
     life_s: i64,
 }
 
-/// Answers a token request, under the pending fault of the account.
+/// Answers a token request, with the account's pending fault applied.
 pub async fn token(AxumState(sandbox): AxumState<Sandbox>, headers: HeaderMap, body: Bytes) -> Response {
     let request = match read(&sandbox.store().state.grants, &headers, &body) {
         Ok(request) => request,
@@ -99,7 +99,7 @@ fn read(grants: &Grants, headers: &HeaderMap, body: &[u8]) -> Result<TokenReques
     Ok(TokenRequest { client, grant })
 }
 
-/// RFC 7636, section 4.1.
+/// Validates a code verifier (RFC 7636, section 4.1).
 fn verifier(text: String) -> Result<String, OAuthError> {
     let is_unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     match (43..=128).contains(&text.len()) && text.bytes().all(is_unreserved) {
@@ -137,7 +137,7 @@ async fn issue(
     let now_ms = sandbox.now_ms();
     let TokenRequest { client, grant } = request;
     let issued = sandbox.write(|state| {
-        // A refusal can change something, too: the second use of a grant revokes the tokens of the first.
+        // A refusal can change the state, too: the second use of a grant revokes the tokens of the first.
         Ok(match &grant {
             PresentedGrant::Code { code, redirect_uri, verifier } => {
                 let presented = (code.as_str(), redirect_uri.as_str(), verifier.as_str());
@@ -161,9 +161,8 @@ impl NewSecrets {
     }
 }
 
-/// Tokens for a code: once, to the client that it was issued to, at the same redirect URI, and with the verifier of its
-/// challenge. The second use revokes the tokens of the first (RFC 6749, section 4.1.2); a use with another redirect URI or
-/// verifier ends the code.
+/// Issues tokens for a code: once, to its client, for the same redirect URI, and with the verifier of its challenge. A second use revokes
+/// the tokens of the first (RFC 6749, section 4.1.2); a wrong redirect URI or verifier uses up the code.
 fn exchange(
     state: &mut State,
     now_ms: i64,
@@ -194,7 +193,7 @@ fn exchange(
         return Err(OAuthError::invalid_grant(message));
     }
     let mut scopes = remaining_scopes(code.scopes, fault);
-    // This account grants one scope less than it allowed.
+    // The account `fewer@` grants one scope fewer than the user allowed.
     if code.mail.strip_suffix(DOMAIN) == Some("fewer") && scopes.len() > 1 {
         scopes.pop();
     }
@@ -214,8 +213,7 @@ fn exchange(
     Ok(IssuedTokens { access: new.access, refresh: Some(new.refresh), scopes, life_s })
 }
 
-/// Tokens for a refresh token, which is then used. The second use of one revokes all tokens from the same code (RFC 9700, section
-/// 4.14.2).
+/// Issues tokens for a refresh token, which is then used up. A second use revokes all tokens of its code (RFC 9700, section 4.14.2).
 fn refresh(
     state: &mut State,
     now_ms: i64,
@@ -239,7 +237,7 @@ fn refresh(
     };
     let scopes = remaining_scopes(scopes, fault);
     let life_s = life_s(&family.mail);
-    // A client that gets no new refresh token has to keep the old one.
+    // A client that gets no new refresh token keeps the old one.
     let keeps = fault.is_some_and(|fault| fault.omit.contains(&TokenField::RefreshToken));
     let refresh = Some(new.refresh.clone()).filter(|_| !keeps);
     state.commit(Op::Grant(GrantChange::Refreshed {
@@ -260,7 +258,7 @@ fn narrow_scopes(granted: &[String], text: &str) -> Result<Vec<String>, OAuthErr
     }
 }
 
-/// The scopes that remain under a fault.
+/// Returns the scopes that remain after a fault.
 fn remaining_scopes(scopes: Vec<String>, fault: Option<&Fault>) -> Vec<String> {
     match fault.and_then(|fault| fault.scopes.as_ref()) {
         None => scopes,

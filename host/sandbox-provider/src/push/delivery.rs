@@ -1,4 +1,4 @@
-//! Delivery of notifications: requests to this machine, a few at the same time, for each watch one after the other.
+//! Delivery of notifications: requests to this machine, a few concurrently, but one after the other for each watch.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -14,27 +14,27 @@ use crate::faults::Fault;
 use crate::problem::Problem;
 use crate::push::notices::Notice;
 
-/// Concurrent requests; more wait.
+/// Maximum concurrent requests; further ones wait.
 const MAX_REQUESTS: usize = 16;
-/// Milliseconds before each attempt.
+/// Delay before each attempt, ms.
 const TRIES_MS: [u64; 4] = [0, 1_000, 2_000, 4_000];
-/// How long a receiver may take to answer.
+/// Time limit of a receiver's answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
-/// Bytes of an answer that are read for its status line.
+/// Bytes of an answer that are read to find its status line.
 const MAX_STATUS_LINE_BYTES: u64 = 1_024;
 /// The longest address, in bytes.
 const MAX_ADDRESS_BYTES: usize = 2_048;
 
-/// An account, and the id of a watch of it.
+/// An account, and the id of one of its watches.
 type WatchKey = (String, String);
 
 /// Sends notifications.
 pub struct Deliveries {
-    /// The service's own address (`http://ip:port`). If it is known, notifications go nowhere else.
+    /// The service's own address (`http://ip:port`). If known, notifications are sent only there.
     own_address: Option<String>,
     /// The service's public origin: notifications to it are sent to `own_address`.
     public_address: Option<String>,
-    /// The watches whose notifications are being sent, each with the next message.
+    /// The watches with a delivery in progress, each with the next message.
     sending: Mutex<HashMap<WatchKey, Option<NotificationRequest>>>,
     requests: Semaphore,
 }
@@ -45,7 +45,7 @@ struct NotificationRequest {
     to: SocketAddr,
     /// The whole request.
     text: String,
-    /// How often it is sent.
+    /// Number of times that it is sent.
     times: u32,
 }
 
@@ -59,13 +59,13 @@ struct DeliveryTarget {
 }
 
 impl Deliveries {
-    /// Returns the queue without deliveries.
+    /// Creates the queue, without deliveries.
     pub fn new(own_address: Option<String>, public_address: Option<String>) -> Arc<Self> {
         let (sending, requests) = (Mutex::default(), Semaphore::new(MAX_REQUESTS));
         Arc::new(Deliveries { own_address, public_address, sending, requests })
     }
 
-    /// Refuses an address to which nothing is sent.
+    /// Refuses an address to which notifications are never sent.
     pub fn check(&self, address: &str) -> Result<(), Problem> {
         self.target(address).map(drop)
     }
@@ -82,7 +82,7 @@ impl Deliveries {
         if is_lost {
             return;
         }
-        // A watch from the time when the service had another address.
+        // The watch may date from a time when the service had another address.
         let Ok(target) = self.target(&notice.watch.address) else { return };
         let times = if is_twice { 2 } else { 1 };
         let message = NotificationRequest { to: target.to, text: request(&target, notice), times };
@@ -98,7 +98,7 @@ impl Deliveries {
         });
     }
 
-    /// Sends a message and the next ones; if a task already sends one of the same watch, leaves it to that.
+    /// Sends a message and the next ones, unless a task already sends messages of this watch: then leaves it to that task.
     async fn deliver(&self, key: &WatchKey, message: NotificationRequest) {
         let mut next = self.begin(key, message);
         while let Some(message) = next {
@@ -117,7 +117,7 @@ impl Deliveries {
         let mut sending = self.sending();
         match sending.get_mut(key) {
             Some(next) => {
-                // One notification replaces several.
+                // One notification replaces several waiting ones.
                 let times = next.as_ref().map_or(0, |earlier| earlier.times).max(message.times);
                 *next = Some(NotificationRequest { times, ..message });
                 None

@@ -1,5 +1,5 @@
-//! The mailbox that an account begins with. Days count back from the day on which the account is made, times are UTC. Senders and
-//! recipients are the same in every seeded account, except among the three themselves: there one sends and the others receive.
+//! The initial mailbox of an account. Days count back from the day on which the account is created, times are UTC. Senders and recipients
+//! are the same in every seeded account. Only between the three main accounts, one sends and the others receive.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,26 +24,26 @@ use crate::times::instant;
 
 const DAY_MS: i64 = 24 * 3_600_000;
 
-/// The messages, and the people who write them besides the three.
+/// The messages, and their other authors besides the three main accounts.
 const MESSAGES: &str = include_str!("messages.json");
-/// An invitation with names in place of what depends on the account and the day.
+/// An invitation with placeholders for what depends on the account and the day.
 const INVITATION: &str = include_str!("invitation.ics");
 /// The content of files.
 const PDF: &[u8] = include_bytes!("page.pdf");
 const TABLE: &str = "item,count,price\nhouse,1,2400.00\ntrain,3,180.50\nfood,9,45.00\n";
-/// A blue square of eight pixels, and its Content-ID.
+/// A blue square of eight pixels, base64, and its Content-ID.
 const PICTURE: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEUlEQVR42mNQTX6NFTEMLQkADGRcwbWCQf4AAAAASUVORK5CYII=";
 const PICTURE_ID: &str = "picture@sandbox.test";
-/// Typical remote content of senders, with scripts and trackers that clients must not run.
+/// Remote content as senders typically use it, with scripts and trackers that clients must not run.
 const REMOTE: &str = "<p><img src=\"https://pictures.sandbox.test/banner.png\" width=\"600\" alt=\"\"></p>\n\
     <p><a href=\"https://www.sandbox.test/more?c=42\" onclick=\"track()\">More</a></p>\n\
     <img src=\"https://pictures.sandbox.test/open.gif?who=42\" width=\"1\" height=\"1\">\n<script>track()</script>\n";
 
-/// The folders of the three: id, name, parent.
+/// Folders of the three main accounts: id, name, parent.
 const FOLDERS: &[(&str, &str, Option<&str>)] =
     &[("projects", "Projects", None), ("projects-launch", "Launch", Some("projects"))];
-/// Their labels: id, name, background, text.
+/// Labels of the three main accounts: id, name, background colour, text colour.
 const LABELS: &[(&str, &str, &str, &str)] = &[
     ("label-customers", "Customers", "#fde68a", "#78350f"),
     ("label-finance", "Finance", "#bbf7d0", "#14532d"),
@@ -53,12 +53,12 @@ const LABELS: &[(&str, &str, &str, &str)] = &[
 /// The file of messages.
 #[derive(Debug, Default, Deserialize)]
 struct MailSeed {
-    /// By the keys that messages name them with.
+    /// People by the keys with which messages name them.
     people: HashMap<String, EmailAddress>,
     messages: Vec<MessageSeed>,
 }
 
-/// A message of the file. People are `me`, the first name of one of the three, or a key of the file.
+/// A message of the file. People are named `me`, by the first name of one of the three, or by a key of the file.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct MessageSeed {
@@ -70,9 +70,9 @@ struct MessageSeed {
     cc: Vec<String>,
     subject: String,
     text: String,
-    /// The message that it answers.
+    /// The message that this one replies to.
     answers: Option<String>,
-    /// None: the sent folder for the owner's messages, else the inbox.
+    /// The folder; none: the sent folder for the owner's messages, else the inbox.
     folder: Option<String>,
     labels: Vec<String>,
     unread: bool,
@@ -83,29 +83,29 @@ struct MessageSeed {
     file: Option<String>,
     /// Whether another message is attached.
     forwarded: bool,
-    /// The day from today and the hour of a meeting.
+    /// A meeting's day, relative to today, and its hour.
     invitation: Option<[i64; 2]>,
-    /// A charset, and subject and text in it, base64.
+    /// A charset, and the subject and text in this charset, base64.
     charset: Option<[String; 3]>,
     /// The Auto-Submitted header.
     auto_submitted: Option<String>,
     /// The domain of the List-ID.
     list: Option<String>,
-    /// Not one message but its issues, whose numbers end the subject.
+    /// Generates several issues of this message, whose numbers end the subject.
     series: Option<IssueSeed>,
 }
 
 /// The issues of a recurring message.
 #[derive(Clone, Debug, Deserialize)]
 struct IssueSeed {
-    /// Days from one to the next.
+    /// Days between two issues.
     every: i64,
     count: i64,
-    /// The number of unread ones, the newest.
+    /// Number of unread issues, the newest ones.
     unread: i64,
 }
 
-/// The HTML besides the text of a message: the same, with an embedded picture, or with remote pictures.
+/// A message's HTML beside its text: the same content, with an embedded picture, or with remote pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 enum HtmlKind {
@@ -114,7 +114,7 @@ enum HtmlKind {
     Remote,
 }
 
-/// The mailbox with its folders; for the three with their own folders and labels, too.
+/// Creates the mailbox with its folders; for the three main accounts also with their own folders and labels.
 pub fn begin(state: &mut State, mail: &str, now_ms: i64) {
     let now = instant(now_ms);
     state.put_head::<Entry>(mail, Mailbox { id: MAILBOX.to_owned(), created_at: now.clone() });
@@ -140,7 +140,7 @@ pub fn begin(state: &mut State, mail: &str, now_ms: i64) {
     }
 }
 
-/// Fills the mailboxes of the three.
+/// Fills the mailboxes of the three main accounts.
 pub fn fill(state: &mut State, mail: &str, now_ms: i64) {
     let Some(person) = PEOPLE.iter().find(|person| person.mail == mail) else { return };
     let seed: MailSeed = serde_json::from_str(MESSAGES).unwrap_or_default();
@@ -154,7 +154,7 @@ pub fn fill(state: &mut State, mail: &str, now_ms: i64) {
     }
 }
 
-/// The issues of a recurring message, the newest first, or the message itself.
+/// Returns the issues of a recurring message, the newest first, or the message itself.
 fn issues(seed: MessageSeed) -> Vec<MessageSeed> {
     let Some(IssueSeed { every, count, unread }) = seed.series else { return vec![seed] };
     let issue = |back: i64| {
@@ -171,7 +171,7 @@ fn issues(seed: MessageSeed) -> Vec<MessageSeed> {
     (0..count).map(issue).collect()
 }
 
-/// Makes one person's messages.
+/// Creates one account's messages.
 struct MailMaker<'a> {
     person: &'static Colleague,
     /// Midnight, UTC.
@@ -208,7 +208,7 @@ impl MailMaker<'_> {
         self.address(&seed.from).email.rsplit('@').next().unwrap_or_default().to_owned()
     }
 
-    /// Among the three a message is the same for all, so it has the same Message-ID.
+    /// Between the three main accounts a message is the same for all, so it has one Message-ID.
     fn message_id(&self, seed: &MessageSeed) -> String {
         let owner = if seed.id.starts_with("team-") { String::new() } else { format!("{}-", self.name()) };
         format!("{owner}{}@{}", seed.id, self.domain(seed))
@@ -267,7 +267,7 @@ impl MailMaker<'_> {
         }
     }
 
-    /// The messages before it in its conversation, the oldest first.
+    /// Returns the earlier messages of its conversation, the oldest first.
     fn references(&self, seed: &MessageSeed) -> Vec<String> {
         let above = |seed: &MessageSeed| {
             let id = seed.answers.as_ref()?;
@@ -317,7 +317,7 @@ impl MailMaker<'_> {
         Some(OutgoingFile { filename: Some(name), ..content })
     }
 
-    /// The message that is attached to another one.
+    /// Returns the message that is attached to another one.
     fn forwarded(&self, seed: &MessageSeed) -> Option<Vec<u8>> {
         let [day, hour, minute] = seed.at;
         let customer =

@@ -1,5 +1,5 @@
-//! Every setting: name, default, meaning. Read from the command line, `SWITCHBOARD_*` environment variables and a TOML file,
-//! in this order of precedence (`cli/`).
+//! All settings: name, default, meaning. Read from the command line, `SWITCHBOARD_*` environment variables and a TOML file, in this order
+//! of precedence (`cli/`).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
@@ -14,14 +14,14 @@ use serde::Deserialize;
 use storage::PoolLimits;
 use url::Url;
 
-/// How forms of the booking page are treated about which the service that gives verdicts is silent.
+/// Treatment of booking forms for which the verdict service gives no verdict.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum VerdictFailure {
-    /// They are taken
+    /// Accept them
     #[default]
     Open,
-    /// They are refused for now
+    /// Refuse them for now, with 503
     Closed,
 }
 
@@ -30,86 +30,85 @@ pub enum VerdictFailure {
 pub struct Config {
     /// The address that the API listens on.
     pub listen: SocketAddr,
-    /// The folder of all that lasts: the database (unless `database_url` says otherwise), the master key, installed
-    /// connectors, compiled code.
+    /// The directory of all persistent data: the database (unless `database_url` is set), the master key, installed connectors, compiled
+    /// code.
     pub data_dir: PathBuf,
     /// `sqlite://…` or `postgres://…`; none: `<data_dir>/switchboard.db`.
     pub database_url: Option<String>,
     /// PostgreSQL's URL for LISTEN and NOTIFY between hosts; none: `database_url`.
     pub database_listen_url: Option<String>,
-    /// Bounds of the connections to PostgreSQL.
+    /// Limits of the connections to PostgreSQL.
     pub database_pools: PoolLimits,
-    /// How clients and providers reach this service from outside; none: `http://<listen>`.
+    /// URL at which clients and providers reach this service; none: `http://<listen>`.
     pub public_url: Option<String>,
-    /// Let providers post their notifications to an address without TLS, at `public_url` or where the API is served. For tests: no flag
-    /// changes it.
+    /// Lets providers post their notifications to an address without TLS, at `public_url` or where the API is served. For tests: no flag
+    /// sets it.
     pub push_over_http: bool,
     /// The bundle of connectors to load at start.
     pub connectors_dir: Option<PathBuf>,
     /// Reload connectors when files in `connectors_dir` change. For development.
     pub watch_connectors: bool,
-    /// Private address ranges that providers may have: nothing by default.
+    /// Private networks in which providers are allowed; none by default.
     pub egress_allow: Vec<IpNet>,
-    /// Private address ranges that webhooks may be delivered to, by plain http too: nothing by default.
+    /// Private networks to which webhooks may be delivered, also over plain http; none by default.
     pub webhook_allow: Vec<IpNet>,
-    /// PEM files with roots to trust beside the usual ones.
+    /// PEM files of certificate authorities to trust in addition to those of the system.
     pub ca_files: Vec<PathBuf>,
     /// Serve the sandbox provider under `/sandbox`.
     pub sandbox: bool,
     /// Proxies whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<IpNet>,
-    /// Commit writes in groups (SQLite). Off only to compare.
+    /// Commit writes in groups (SQLite). Off only for comparisons.
     pub group_commit: bool,
-    /// How old the local copy may be when it answers a read, in milliseconds; older asks the provider first. What is followed and in step
-    /// answers all the same (`sync::staleness`), unless this is 0: then every read asks the provider first.
+    /// Maximum age of the local copy when it answers a read, ms; if it is older, the provider is asked first. Collections that clients
+    /// follow are answered at once while they are in sync (`sync::staleness`), unless this is 0: then every read asks the provider first.
     pub freshness_ms: i64,
-    /// How often a followed collection is pulled at the most, in milliseconds; a quiet one is read more rarely, every 15 minutes at the
-    /// least, every hour where the provider tells of changes.
+    /// Shortest interval between pulls of a followed collection, ms; a quiet one is read less often: at least every 15 minutes, or every
+    /// hour where the provider reports changes.
     pub poll_interval_ms: i64,
-    /// How many sources a provider is asked for at a time. For tests: no flag changes it.
+    /// Records that a provider is asked for at a time. For tests: no flag sets it.
     pub pull_page: u32,
-    /// How long the event log is kept, in days from 30 to 365, and with it positions in change feeds, deliveries that were given up, and
-    /// replays.
+    /// Retention of the event log, days, 30 to 365; also of positions in change feeds, failed deliveries, and replays.
     pub events_days: i64,
-    /// How long the request log is kept, in days up to 365; 0: nothing is logged.
+    /// Retention of the request log, days, up to 365; 0: no requests are logged.
     pub request_log_days: i64,
-    /// Bounds of event streams. For tests: no flag changes them.
+    /// Limits of event streams. For tests: no flag sets them.
     pub event_streams: EventStreams,
-    /// How long an attempt to deliver to a webhook may take, until the head of the answer is there. For tests: no flag changes it.
+    /// Time limit of an attempt to deliver to a webhook, up to the response head. For tests: no flag sets it.
     pub webhook_deadline: Duration,
-    /// How long the test of a webhook waits for the first attempt. For tests: no flag changes it.
+    /// Time that the test of a webhook waits for the first attempt. For tests: no flag sets it.
     pub webhook_test_wait: Duration,
-    /// Requests per minute of a caller without a valid key, per address.
+    /// Requests per minute from one address without a valid API key.
     pub anonymous_per_minute: u64,
-    /// The id of the application that `/book/{slug}` belongs to; none: the one that was made first.
+    /// Id of the application that `/book/{slug}` belongs to; none: the first application.
     pub booking_application: Option<String>,
-    /// The operator's service that accepts or refuses forms of the booking page; none: every well-formed one is accepted.
+    /// URL of the operator's service that accepts or refuses booking forms; none: every well-formed one is accepted.
     pub booking_verdict_url: Option<Url>,
-    /// The treatment of a form when the service gives no verdict.
+    /// Treatment of forms for which that service gives no verdict.
     pub booking_verdict_failure: VerdictFailure,
-    /// The bearer token that `/metrics` requires; none: `/metrics` is not served beside the API.
+    /// Bearer token for `/metrics`; none: `/metrics` is not served on the address of the API.
     pub metrics_token: Option<SecretString>,
-    /// A listener of its own for `/metrics`, without a token; none: there is no such listener.
+    /// Separate address for `/metrics`, without a token; none: not served separately.
     pub metrics_listen: Option<SocketAddr>,
     /// Serve the administration panel.
     pub admin: bool,
-    /// A listener of its own for the administration panel; none: it is served beside the API.
+    /// Separate address for the administration panel; none: it is served with the API.
     pub admin_listen: Option<SocketAddr>,
-    /// How browsers reach the administration panel, without `/admin` and without a trailing slash; none: `admin_address` says it.
+    /// URL at which browsers reach the administration panel, without `/admin` and without a trailing slash; none: see `admin_address`.
     pub admin_url: Option<String>,
-    /// People may sign in to the panel over plain http under a name that is not this machine's own.
+    /// Allow signing in to the panel over plain http under a name that is not local to this machine.
     pub admin_allow_http: bool,
-    /// The OpenID provider by which people may sign in to the panel; none: by passwords alone.
+    /// OpenID provider for signing in to the panel; none: passwords only.
     pub admin_oidc: Option<OidcSettings>,
-    /// The program that compiles connectors, apart from the process that holds secrets; none: compile in this process.
+    /// Program that compiles connectors, outside the process that holds secrets; none: this process compiles.
     pub compile_program: Option<PathBuf>,
-    /// Traps of connectors tell files and lines. While a connector is written: no flag changes it.
+    /// Whether traps of connectors name files and lines. For connector development: no flag sets it.
     pub connector_lines: bool,
     /// Receives each call of a connector, for `connector dev`. No flag sets it.
     pub connector_observer: Option<Arc<dyn CallObserver>>,
-    /// The server that plays the provider of a connector while it is written: no flag changes it.
+    /// The server that replaces a connector's provider during its development. No flag sets it.
     pub connector_redirect: Option<ProviderRedirect>,
-    /// Compiled connectors that the hosts of one process share, for tests. No flag sets it.
+    /// Compiled connectors shared by the hosts of one process, for tests. No flag sets it.
     pub connector_code: Option<SharedCode>,
 }
 
@@ -119,28 +118,28 @@ pub struct OidcSettings {
     /// The issuer, exactly as the provider names itself.
     pub issuer: String,
     pub client_id: String,
-    /// None: a public client, which is bound to its codes by PKCE alone.
+    /// None: a public client, protected by PKCE alone.
     pub client_secret: Option<SecretString>,
-    /// The name on the button.
+    /// The name of the provider on the sign-in button.
     pub name: String,
-    /// Longest time of a request to the provider. For tests: no flag changes it.
+    /// Time limit of a request to the provider. For tests: no flag sets it.
     pub deadline: Duration,
 }
 
-/// Bounds of the event streams that clients keep open (`webhooks::stream`).
+/// Limits of the event streams that clients keep open (`webhooks::stream`).
 #[derive(Clone, Copy, Debug)]
 pub struct EventStreams {
-    /// How often a stream looks at the log when nothing tells it that the log has grown.
+    /// Interval between reads of the log without a notification that it has grown.
     pub look_every: Duration,
-    /// How often a stream sends a comment, so that nothing on the way takes it for dead, and looks at its API key again.
+    /// Interval between comments, which keep proxies from closing the stream; the API key is checked again at each.
     pub beat_every: Duration,
-    /// After this time a stream ends, and its client opens another one.
+    /// Time after which a stream ends, so that its client opens another one.
     pub longest: Duration,
-    /// Streams of one API key at this host.
+    /// Maximum streams of one API key on this host.
     pub of_key: usize,
-    /// Streams of one application at this host, of all its keys.
+    /// Maximum streams of one application on this host, over all its keys.
     pub of_application: usize,
-    /// Streams of this host.
+    /// Maximum streams on this host.
     pub of_host: usize,
 }
 
@@ -204,25 +203,25 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The database's URL.
+    /// The URL of the database.
     pub fn database(&self) -> String {
         let default = || format!("sqlite://{}", self.data_dir.join("switchboard.db").display());
         self.database_url.clone().unwrap_or_else(default)
     }
 
-    /// The database's file; none on PostgreSQL and in memory.
+    /// The file of the database; none for PostgreSQL and for a database in memory.
     pub fn sqlite_file(&self) -> Option<PathBuf> {
         storage::sqlite_file(&self.database())
     }
 
-    /// The address at which this process reaches itself: the one that it listens on, or the loopback address of the family if it listens
-    /// on all.
+    /// The address at which this process reaches itself: the one that it listens on, or the loopback address of the same family if it
+    /// listens on all addresses.
     pub fn own_address(&self) -> SocketAddr {
         reachable(self.listen)
     }
 
-    /// The base of links to the administration panel, without a trailing slash: `admin_url`, else where the panel listens by itself, else the
-    /// public URL, else where the API listens. An address that stands for all of the machine is the loopback address in a link.
+    /// The base URL of links to the administration panel, without a trailing slash: `admin_url`, else the panel's own address, else the
+    /// public URL, else the address of the API. If the host listens on all addresses, links name the loopback address.
     pub fn admin_address(&self) -> String {
         let public = || self.public_url.as_deref().map(|url| url.trim_end_matches('/').to_owned());
         match (&self.admin_url, self.admin_listen) {
@@ -232,12 +231,12 @@ impl Config {
         }
     }
 
-    /// How long the event log is kept, in milliseconds.
+    /// Retention of the event log, ms.
     pub fn events_ms(&self) -> i64 {
         self.events_days.saturating_mul(86_400_000)
     }
 
-    /// How long the request log is kept, in milliseconds.
+    /// Retention of the request log, ms.
     pub fn request_log_ms(&self) -> i64 {
         self.request_log_days.saturating_mul(86_400_000)
     }
@@ -247,14 +246,14 @@ impl Config {
         self.public_url.is_some()
     }
 
-    /// The address that clients know, without a trailing slash.
+    /// The URL that clients use, without a trailing slash.
     pub fn public_address(&self) -> String {
         let url = self.public_url.clone().unwrap_or_else(|| format!("http://{}", self.listen));
         url.trim_end_matches('/').to_owned()
     }
 }
 
-/// An address at which this machine reaches what listens there.
+/// Returns an address at which this machine reaches a listener.
 fn reachable(listen: SocketAddr) -> SocketAddr {
     let ip = match listen.ip() {
         ip if !ip.is_unspecified() => ip,

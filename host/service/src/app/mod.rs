@@ -1,4 +1,4 @@
-//! App: everything that a request or a job needs, in one concrete struct that is cheap to clone.
+//! `App`: everything that a request or a job needs, in one concrete struct that is cheap to clone.
 
 pub mod busy_times_cache;
 pub mod config;
@@ -75,9 +75,9 @@ use crate::app::stream_keys::StreamKeys;
 use crate::app::token_renewals::Renewals;
 use crate::app::usage::Counters;
 
-/// Passwords that are hashed at one moment: each hash takes a processor and 19 MiB for some 30 ms.
+/// Maximum passwords that are hashed concurrently: each hash takes a processor and 19 MiB for some 30 ms.
 const HASHES_AT_ONCE: usize = 2;
-/// Hashes that wait for their turn.
+/// Maximum hashes that wait for a permit.
 const MAX_WAITING_HASHES: usize = 32;
 
 /// The shared handles.
@@ -106,57 +106,57 @@ pub struct Handles {
     pub coverage: PullProgress,
     /// Providers that tell of changes by themselves.
     pub watches: Watches,
-    /// Calendars that are read again and again, with their connections.
+    /// Recently opened calendars, with their connections.
     pub opened: RecentCache<(Connection, Item)>,
-    /// Metadata of authorization servers: the document, or since when (ms since 1970) and why there is none.
+    /// Metadata of authorization servers: the document, or time (Unix ms) and reason of the last failure.
     pub metadata: RecentCache<CachedMetadata>,
     /// Public keys by which providers sign tokens.
     pub jwks: JwksCache,
-    /// Renewals of providers' tokens that are under way.
+    /// Token renewals at providers in progress.
     pub renewals: Renewals,
-    /// OAuth clients that were read to call a provider, by application and provider: a change of another process is seen after a second.
+    /// OAuth clients by application and provider, as recently read: a change by another process takes effect within a second.
     pub registrations: RecentCache<Option<OAuthClient>>,
-    /// Accounts that post notifications for applications, by provider and setting: a change is seen after a second.
+    /// Accounts that post notifications for applications, by provider and setting: a change takes effect within a second.
     pub posters: RecentCache<BTreeMap<String, BTreeSet<String>>>,
-    /// Waits that providers asked for, by connection; none: there is no such connection.
+    /// Waits that providers asked for, by connection; none: the connection does not exist.
     pub throttles: RecentCache<Option<ConnectionThrottles>>,
-    /// Keys that were looked up, by hash: a key that another process revokes still works for a second.
+    /// Recently used keys by hash: a key that another process revokes still works for a second.
     pub keys: RecentCache<PresentedKey>,
-    /// Whether a key that works names a site among its domains, by the site's host.
+    /// Whether any valid key lists a site among its domains, by the site's host.
     pub sites: RecentCache<bool>,
     pub pages: PageCache,
-    /// Busy times of calendars that many searches ask for.
+    /// Busy times of calendars that are searched often.
     pub busy_times: BusyTimes,
-    /// Slots that many request at once and that are taken.
+    /// Popular slots that are taken.
     pub sold_out: SoldOut,
     /// Merge suggestions that are being paged through.
     pub rankings: RecentCache<Ranking>,
     /// Computes merge suggestions: at most two at a time, since each takes much memory, and one per tenant.
     pub merging: Compute,
-    /// Runs work that keeps a processor busy.
+    /// Runs CPU-bound work.
     pub compute: Compute,
-    /// The place where passwords of operators are hashed: two at a time.
+    /// Hashes passwords of operators, at most `HASHES_AT_ONCE` at a time.
     pub hashing: Compute,
-    /// Hashes of passwords that run or wait at one moment; more are refused.
+    /// Permits for running and waiting password hashes; beyond them hashes are refused.
     pub hashing_room: Arc<Semaphore>,
-    /// Sessions of operators by the hashes of their cookies: what another process changes is seen after a second.
+    /// Sessions of operators by the hashes of their cookies: a change by another process takes effect within a second.
     pub operator_sessions: RecentCache<SignedInOperator>,
-    /// The way to the OpenID provider of the administration panel, where the settings name one.
+    /// The client of the panel's OpenID provider, if the settings name one.
     pub oidc: Option<OidcClient>,
     pub usage: Counters,
     pub request_log: RequestLog,
     pub metrics: Metrics,
-    /// Room for event streams at this host, and how much of it each API key and each application has.
+    /// This host's permits for event streams, and the shares of each API key and each application.
     pub stream_room: Arc<Semaphore>,
     pub stream_shares: Shares,
     pub application_stream_shares: Shares,
     /// The API keys of open event streams.
     pub stream_keys: StreamKeys,
-    /// Asked to end: not fit for new requests any more.
+    /// Whether the process is asked to end, and takes no new requests.
     draining: watch::Sender<bool>,
-    /// Until when what is under way may go on then.
+    /// Time until which work in progress may then continue.
     drain_ends_at: watch::Sender<Option<Instant>>,
-    /// This process' own name: a claim of another boot on the same SQLite file is dead.
+    /// The unique name of this run of the process: claims of other runs on the same SQLite file are void.
     pub boot: String,
     pub presence: Presence,
 }
@@ -183,7 +183,7 @@ impl App {
             ..Options::for_url(config.database())
         };
         let db = Db::open(&options).await?;
-        // Before anything is written or judged by a clock.
+        // Before anything is written, or compared with a clock.
         let clock_deviation = ClockDeviation::default();
         database_clock::follow(&db, &clock, &clock_deviation).await?;
         same_keyring(&db, &keyring).await?;
@@ -241,19 +241,19 @@ impl App {
         })))
     }
 
-    /// Now, in milliseconds.
+    /// The current time, ms since 1970.
     pub fn now(&self) -> i64 {
         self.clock.now_ms()
     }
 
-    /// A new canonical id.
+    /// Returns a new canonical id.
     pub fn new_id(&self, kind: Kind) -> String {
         ids::new(kind, &self.clock, &self.entropy)
     }
 
-    /// From now on `/readyz` refuses, so that balancers send nothing more, and event streams end: a client that has one open goes on at
-    /// another host, and nobody waits for it. No delivery to a webhook begins any more. Work in the background that must not be left
-    /// half-done has to end by `ends_at`; who calls this again can name an earlier time.
+    /// Starts draining: `/readyz` refuses from now on, so that load balancers send nothing more; event streams end, so that clients
+    /// reconnect to another host; no delivery to a webhook begins any more. Background work that must not be left half-done has to end by
+    /// `ends_at`; a further call can set an earlier time.
     pub fn start_draining(&self, ends_at: Instant) {
         self.drain_ends_at.send_replace(Some(ends_at));
         self.draining.send_replace(true);
@@ -268,16 +268,16 @@ impl App {
         self.draining.subscribe()
     }
 
-    /// Until when work in the background may go on; none while the service is not asked to end.
+    /// Returns the time until which background work may continue; none while the process is not asked to end.
     pub fn drain_ends_at(&self) -> watch::Receiver<Option<Instant>> {
         self.drain_ends_at.subscribe()
     }
 }
 
-/// The value of the installation that holds the fingerprint of its master key.
+/// Name of the installation's value that holds the fingerprint of its master key.
 pub const KEYRING_ID: &str = "keyring_id";
 
-/// Fails when the database's secrets are sealed with another master key: this host could open none of them.
+/// Fails if the database's secrets are sealed with another master key, so that this host could not open them.
 pub async fn same_keyring(db: &Db, keyring: &Keyring) -> Result<()> {
     let own = keyring.id().to_owned();
     let settled: Result<String> =
@@ -285,7 +285,7 @@ pub async fn same_keyring(db: &Db, keyring: &Keyring) -> Result<()> {
     ensure_key_of_database(&settled?, keyring)
 }
 
-/// Fails when this is not the fingerprint of the master key.
+/// Fails if this is not the fingerprint of the master key.
 pub fn ensure_key_of_database(fingerprint: &str, keyring: &Keyring) -> Result<()> {
     ensure!(
         fingerprint == keyring.id(),
@@ -295,7 +295,7 @@ pub fn ensure_key_of_database(fingerprint: &str, keyring: &Keyring) -> Result<()
     Ok(())
 }
 
-/// The connector of the provider that this process serves by itself.
+/// The connector of the provider that this process serves itself.
 pub const SANDBOX: &str = "sandbox";
 
 /// The store of installed connectors.
@@ -303,7 +303,7 @@ pub fn connector_dir(config: &Config) -> PathBuf {
     config.data_dir.join("connectors")
 }
 
-/// The certificates that are trusted beside the system's, each file as a PEM text.
+/// Reads the certificates to trust in addition to the system's, each file as a PEM text.
 fn extra_roots(config: &Config) -> Result<Vec<String>> {
     let read = |file: &PathBuf| {
         let pem = std::fs::read_to_string(file);
@@ -315,7 +315,7 @@ fn extra_roots(config: &Config) -> Result<Vec<String>> {
 /// Returns the settings of the connectors' runtime.
 pub fn runtime_config(config: &Config, keyring: &Keyring, clock: &Clock) -> Result<runtime::Config> {
     let extra_roots_pem = extra_roots(config)?;
-    // The sandbox provider is this very process: its one address has to be reachable for its connector, and for no other.
+    // The sandbox provider is this very process: its connector, and no other, must reach its one address.
     let own_provider = config
         .sandbox
         .then(|| runtime::OwnProvider { connector: SANDBOX.to_owned(), address: config.own_address() });
@@ -348,8 +348,8 @@ pub fn runtime_config(config: &Config, keyring: &Keyring, clock: &Clock) -> Resu
 /// The file beside the database that holds the master key.
 pub const MASTER_KEY_FILE: &str = "master.key";
 
-/// The keyring of a data directory. The master key comes from `SWITCHBOARD_MASTER_KEY` (base64), from the file that
-/// `SWITCHBOARD_MASTER_KEY_FILE` names, or from `<data_dir>/master.key`, which is made (mode 0600) on first start.
+/// Opens the keyring of a data directory. The master key comes from `SWITCHBOARD_MASTER_KEY` (base64), from the file that
+/// `SWITCHBOARD_MASTER_KEY_FILE` names, or from `<data_dir>/master.key`, which the first start creates (mode 0600).
 pub fn open_keyring(data_dir: &Path, entropy: &Entropy) -> Result<Keyring> {
     let text =
         match (std::env::var("SWITCHBOARD_MASTER_KEY"), std::env::var_os("SWITCHBOARD_MASTER_KEY_FILE")) {
@@ -373,7 +373,7 @@ fn master_key_file(path: &Path) -> Result<Zeroizing<String>> {
         Err(e) => return Err(e).with_context(|| format!("cannot read {}", path.display())),
     }
     let made = Zeroizing::new(BASE64_STANDARD.encode(Entropy::system().bytes::<MASTER_KEY_BYTES>()));
-    // Written aside and then linked to its name: a host that starts at the same moment sees all of it or nothing.
+    // Written to a temporary file and then linked: a host that starts at the same moment sees the whole key or none.
     let folder = path.parent().context("the master key needs a directory")?;
     let mut aside = tempfile::NamedTempFile::new_in(folder).context("cannot write the master key")?;
     aside

@@ -1,6 +1,6 @@
-//! Claims of Idempotency-Keys whose requests run in this process. The claim ends when its request ends, whatever the cause: an error, a
-//! panic, a client that disconnected. If the database is unavailable then, the end is written as soon as it is back. Requests have no time
-//! limit, so the host renews the claims of long ones, and keeps its own lease while there are any (`job_runner::lease`).
+//! Claims of Idempotency-Keys whose requests run in this process. A claim ends with its request, whatever the cause: a response, an error,
+//! a panic, a client that disconnected. If the database is unavailable then, the end is written as soon as it is back. Requests have no
+//! time limit, so the host renews the claims of long ones, and keeps its own lease while there are any (`job_runner::lease`).
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,11 +14,11 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 
-/// Lifetime of a claim without a renewal by its host, ms: it releases a claim whose end could not be written.
+/// Lifetime of a claim that its host does not renew, ms: it frees a claim whose end could not be written.
 pub const CLAIM_LEASE_MS: u64 = 90_000;
-/// Time that a response waits until the end of its claim is written. After that it is written in the background.
+/// Time that a response waits for the end of its claim to be written. After that the end is written in the background.
 const END_TIMEOUT: Duration = Duration::from_secs(2);
-/// Most ends that wait for the database; further claims end with their leases.
+/// Maximum ends that wait for the database; further claims end with their leases.
 const MAX_UNWRITTEN_ENDS: usize = 10_000;
 /// Claims that one transaction ends or renews.
 const CLAIMS_PER_TRANSACTION: usize = 100;
@@ -48,9 +48,9 @@ impl Claim {
 /// How a claim without an answer ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClaimEnd {
-    /// The request changed nothing: the key can be used again as if it were new.
+    /// The request changed nothing: the key can be used again like a new one.
     Unused,
-    /// A provider may have received a change: the row stays, and the next attempt must check the provider before it writes.
+    /// A provider may have received a change: the row stays, and the next attempt checks the provider before it writes.
     Free,
 }
 
@@ -61,7 +61,7 @@ pub struct RunningClaims(Arc<ClaimRegistry>);
 struct ClaimRegistry {
     db: Db,
     state: Mutex<ClaimState>,
-    /// Number of running requests with a claim, and of listeners whose requests may make one.
+    /// Number of running requests with a claim, plus listeners whose requests may make one.
     users: watch::Sender<usize>,
 }
 
@@ -88,7 +88,7 @@ struct UnwrittenEnd {
 }
 
 impl RunningClaims {
-    /// Creates the registry without any claim. Ends are written to `db`.
+    /// Creates the registry with no claims. Ends are written to `db`.
     pub fn new(db: Db) -> RunningClaims {
         RunningClaims(Arc::new(ClaimRegistry { db, state: Mutex::default(), users: watch::Sender::new(0) }))
     }
@@ -107,13 +107,13 @@ impl RunningClaims {
         self.state().running.contains_key(fence)
     }
 
-    /// Announces requests that may claim keys, until the returned guard is dropped. The lease of this host continues until then.
+    /// Announces requests that may claim keys, until the returned guard is dropped. The host keeps its lease until then.
     pub fn open(&self) -> OpenListener {
         self.0.users.send_modify(|users| *users += 1);
         OpenListener(self.clone())
     }
 
-    /// Whether no request has a claim, and no listener can accept one that makes a claim.
+    /// Whether no request has a claim, and no listener can accept one.
     pub fn is_idle(&self) -> bool {
         *self.0.users.borrow() == 0
     }
@@ -160,7 +160,7 @@ impl RunningClaims {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends a request. `end`: the end that is still to be written of its claim.
+    /// Ends a request. `end`: the claim's end, if it is still to be written.
     fn end(&self, claim: &Claim, end: Option<ClaimEnd>) {
         self.close();
         let mut state = self.state();
@@ -210,7 +210,7 @@ impl RunningClaims {
         }
     }
 
-    /// Returns the ends to write next, without those whose lease has expired. Without any, the writing task ends.
+    /// Returns the ends to write next, without those whose lease has expired. If there are none, the writing task ends.
     fn next_ends(&self) -> Vec<UnwrittenEnd> {
         let mut state = self.state();
         state.unwritten.retain(|ended| ended.at.elapsed() < Duration::from_millis(CLAIM_LEASE_MS));
@@ -253,7 +253,7 @@ async fn write(db: &Db, mut ends: Vec<(Claim, ClaimEnd)>) -> Result<()> {
     .await
 }
 
-/// The claim of a running request. Dropped before it is settled, it ends as `set_end` said last.
+/// The claim of a running request. If it is dropped before it is settled, it ends as `set_end` said last.
 pub struct RunningClaim {
     claim: Claim,
     claims: RunningClaims,
@@ -275,7 +275,7 @@ impl RunningClaim {
         &self.claim
     }
 
-    /// Sets how the claim ends from now on.
+    /// Sets how the claim is going to end.
     pub fn set_end(&self, end: ClaimEnd) {
         *self.unwritten_end() = Some(end);
     }

@@ -1,5 +1,5 @@
-//! Writes the meeting into a host's calendar: brings the provider to the state in the tables (`meeting_events`, `meetings`), step by step
-//! until nothing is left to do. A repeated step finds the result of the earlier one by the idempotency key that both give the connector.
+//! Writes a meeting into a host's calendar: brings the provider to the state in the tables (`meeting_events`, `meetings`), step by step
+//! until nothing is left to do. A repeated step finds the result of the earlier one by the idempotency key that both pass to the connector.
 
 use base::error::{Code, Error, Result, refuse};
 use base::ids::Kind;
@@ -33,9 +33,9 @@ use crate::resources::events::respond;
 use crate::resources::events::write::{self, EventWriteOptions};
 use crate::writes::etag::ExpectedEtag;
 
-/// Most steps of one run. More are only needed if the meeting is changed continuously.
+/// Maximum steps of one run. More are only needed if the meeting changes continuously.
 const MAX_STEPS: usize = 8;
-/// Failures after which an event counts as gone that may be in a calendar which the provider does not answer for.
+/// Failures after which an event counts as gone, if it may be in a calendar for which the provider does not answer.
 const MAX_UNKNOWN: i64 = 3;
 
 /// The job kind that brings the event of a meeting up to date in a host's calendar, or deletes it there. It counts and delays its failures
@@ -49,7 +49,7 @@ pub const BOOKING_EVENT: JobKind = JobKind {
     run: |turn| Box::pin(run(&turn.app, &turn.job)),
 };
 
-/// Brings one host's calendar up to date. Fails if the result cannot be stored; a refusal of the provider is no failure of this function.
+/// Brings one host's calendar up to date. Fails if the result cannot be stored; a refusal by the provider is a result.
 async fn run(app: &App, job: &Job) -> Result<JobEnd> {
     let Some((meeting_id, connection_id)) = job.key().split_once(':') else {
         return Ok(JobEnd::Done);
@@ -74,7 +74,7 @@ async fn run(app: &App, job: &Job) -> Result<JobEnd> {
     Ok(JobEnd::PutOff(app.now()))
 }
 
-/// The event as the provider has it, from the answer to a write.
+/// The event as the provider stores it, from the response to a write.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct WrittenEvent {
@@ -89,9 +89,9 @@ struct WrittenEvent {
 #[derive(Clone, Debug)]
 enum StepResult {
     Written(WrittenEvent),
-    /// The event is gone, as intended.
+    /// The event is deleted, as intended.
     Gone,
-    /// The event is gone, although it is wanted.
+    /// The event is missing, although it is wanted.
     Lost,
     /// The host has moved it to another calendar, where the step must be repeated.
     Relocated(EventLocation),
@@ -102,7 +102,7 @@ struct DesiredEvent {
     row: MeetingEventRow,
     meeting: MeetingRow,
     event_type: EventType,
-    /// Bookings with a seat, or with one until the meeting was over.
+    /// Bookings that have a seat, or had one when the meeting ended.
     bookings: Vec<Booking>,
     /// The page on which hosts read what the invitee wrote. None: the event has no guests, and never will.
     details_url: Option<String>,
@@ -121,7 +121,7 @@ impl DesiredEvent {
             return Ok(None);
         };
         let Some(meeting) = meetings::find(reader, meeting_id).await? else { return Ok(None) };
-        // A deleted event type still decides who is notified of the remaining bookings.
+        // A deleted event type still decides who is notified about the remaining bookings.
         let event_type = match event_types::find_ever(reader, &job.tenant, &meeting.event_type_id).await? {
             Some(found) => serde_json::from_str(&found.body)?,
             None => EventType::default(),
@@ -149,7 +149,7 @@ impl DesiredEvent {
         EventSubject { event_type: &self.event_type, invites: self.invites(), details_url }
     }
 
-    /// The fields that remove the invitee's words from the event, so that people whom the provider notifies of the change do not read them.
+    /// Returns the fields that remove the invitee's text from the event, so that people whom the provider notifies do not see it.
     async fn without_words(&self, app: &App, event_id: &str) -> Result<Map<String, Value>> {
         let found = items::any(app.db.reader(), &self.row.tenant, event_id).await?;
         let Some(item) = found else { return Ok(Map::new()) };
@@ -199,10 +199,10 @@ impl DesiredEvent {
                 if self.invites() && event_step::is_uninvited(row) {
                     body.insert("attendees".to_owned(), event_body::invited(meeting, &self.bookings));
                 }
-                // The desired event has another time with each change.
+                // The idempotency key of the update changes with every change of the desired state.
                 let cx = cx(self.attempt(&format!("update-{}", row.updated_at)));
                 match write::update(&cx, path, body, manner).await {
-                    // The host deleted it, and the desired state is newer.
+                    // The host has deleted the event, and the desired state is newer.
                     Err(e) if e.code() == Some(Code::NotFound) => {
                         return self.elsewhere(app, StepResult::Lost).await;
                     }
@@ -211,7 +211,7 @@ impl DesiredEvent {
             }
             EventStep::Delete | EventStep::Replace => {
                 let gone = if step == EventStep::Replace { StepResult::Lost } else { StepResult::Gone };
-                // Keyed by the event's id: after a move to another calendar it is another deletion.
+                // Keyed by the event's id: after a move to another calendar it is a different deletion.
                 let cx = cx(self.attempt(&format!("delete-{event_id}")));
                 return match write::delete(&cx, path, manner).await {
                     Err(e) if e.code() == Some(Code::NotFound) => self.elsewhere(app, gone).await,
@@ -228,7 +228,7 @@ impl DesiredEvent {
         Ok(StepResult::Written(serde_json::from_slice(&answer.body)?))
     }
 
-    /// Searches for the event, which is not where it was written. `otherwise`: the result if it is not found.
+    /// Searches for an event that is missing where it was written. `otherwise`: the result if it is not found.
     async fn elsewhere(&self, app: &App, otherwise: StepResult) -> Result<StepResult> {
         let found = relocation::search(app, &self.row, app.now()).await?;
         match found.location {
@@ -242,8 +242,8 @@ impl DesiredEvent {
         }
     }
 
-    /// Requests a conference. An event without its conference is better than none: a permanent refusal of the provider leaves the event as
-    /// it is.
+    /// Requests a conference. An event without a conference is better than none: if the provider refuses permanently, the event stays as it
+    /// is.
     async fn ask_for_conference(&self, cx: WriteContext, event_id: &str) -> Result<Option<StoredResponse>> {
         // One is enough, and the organizer's is stored (`keep_news`).
         let is_meant = self.is_wanted() && event_step::is_organizers(&self.row, &self.meeting);
@@ -264,7 +264,7 @@ impl DesiredEvent {
 
     fn attempt(&self, op: &str) -> IdempotentAttempt {
         let MeetingEventRow { meeting_id, connection_id, created_at, .. } = &self.row;
-        // For the provider, an event that was deleted and created again is another one.
+        // To the provider, an event that was deleted and created again is a different one.
         let key = match *created_at == self.meeting.created_at {
             true => format!("booking/{meeting_id}/{connection_id}/{op}"),
             false => format!("booking/{meeting_id}/{connection_id}/{created_at}/{op}"),
@@ -273,7 +273,7 @@ impl DesiredEvent {
     }
 }
 
-/// Stores the result of a step. The job goes on and reads the latest state.
+/// Stores the result of a step. The job then continues with the latest state.
 async fn store_result(
     app: &App,
     job: &Job,
@@ -343,8 +343,8 @@ async fn store_result(
         .await
 }
 
-/// Stores in the bookings what the organizer's provider has decided: the UID of an event with a single booking, and the link to the
-/// conference, which is logged. Returns the bookings that got the link, so that people are notified.
+/// Stores in the bookings what the organizer's provider has assigned: the UID of an event with a single booking, and the conference link,
+/// whose change is logged. Returns the bookings that got the link, so that people are notified.
 async fn keep_news(
     tx: &mut Tx,
     app: &App,

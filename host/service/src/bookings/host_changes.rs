@@ -1,8 +1,7 @@
-//! Follows the host's changes to a meeting's event in the host's calendar: if it was rescheduled there, the meeting is rescheduled; if it
-//! was deleted, cancelled or declined, the meeting is cancelled; if it was moved to another calendar, it is found there (`relocation`). The
-//! link to a conference that the provider creates after the event is taken over; until then the provider is polled
-//! (`conference::next_look`). Such events are found in the transaction that stores them (`storage::scheduling::meeting_events`), and
-//! processed by a job.
+//! Applies a host's changes to a meeting's event in their own calendar: a rescheduled event reschedules the meeting; a deleted, cancelled
+//! or declined one cancels it; one that was moved to another calendar is searched for there (`relocation`). If the provider creates a
+//! conference link after the event, the link is copied into the bookings; until then the provider is polled (`conference::next_look`). Such
+//! events are found in the transaction that stores them (`storage::scheduling::meeting_events`), and processed by a job.
 
 use base::error::{Code, Result};
 use model::calendar::{Event, EventStatus, ResponseStatus};
@@ -28,14 +27,14 @@ use crate::bookings::relocation::EventSearch;
 use crate::bookings::{all_day, conference, join_link, relocation, state, timed_transitions};
 use crate::job_runner::kind::{JobEnd, JobKind, RetryDelay};
 
-/// Tolerance of a start or end, ms: providers store times to the minute.
+/// Tolerance for start and end, ms: providers store times to the minute.
 const SAME_MS: i64 = 60_000;
-/// The shortest and the longest interval between checks of a calendar that came back and is still being read, ms. Each check comes after as
-/// long as it has been back.
+/// The shortest and the longest interval between checks of a calendar that reappeared and is still being read, ms. The interval equals the
+/// time since the calendar reappeared.
 const RETURNING_MS: (i64, i64) = (60_000, 3_600_000);
 
 /// The job kind that checks whether a host has moved or deleted the event of a meeting, and whether its conference has a link; the key is
-/// the meeting's id and the connection's, separated by a colon.
+/// `<meeting id>:<connection id>`.
 pub const BOOKING_RECHECK: JobKind = JobKind {
     name: RECHECK_JOB,
     class: JobClass::Send,
@@ -49,13 +48,13 @@ pub const BOOKING_RECHECK: JobKind = JobKind {
 #[derive(Debug)]
 enum CalendarCheck {
     Ended(JobEnd),
-    /// Read the calendar from the provider now, and check again at this time, Unix ms.
+    /// Read the calendar from the provider now, and check again at this time, ms since 1970.
     Asks(i64),
     /// Search for the event.
     Missing(Box<MissingEvent>),
 }
 
-/// A meeting's event that is not where it was written.
+/// An event of a meeting that is missing where it was written.
 #[derive(Clone, Debug)]
 struct MissingEvent {
     row: MeetingEventRow,
@@ -64,21 +63,21 @@ struct MissingEvent {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct EventAbsence {
-    /// Unix ms.
+    /// Time since which it is missing, ms since 1970.
     since: i64,
-    /// Whether the calendar still exists: an event that is nowhere else was then deleted.
+    /// Whether the calendar still exists: if the event is in no other calendar either, it was deleted.
     ends_meeting: bool,
 }
 
 /// The state of a meeting in the host's calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CalendarState {
-    /// The calendar does not decide: it has no such event, or the state to be written is newer.
+    /// The calendar does not decide: it has no such event, or a newer state is still to be written.
     Unknown,
     AsItIs,
-    /// The calendar came back at this time (Unix ms), and has not been read to its end since.
+    /// The calendar reappeared at this time (ms since 1970), and has not been read completely since.
     Returning(i64),
-    /// The meeting does not take place.
+    /// The meeting is cancelled.
     Gone,
     Missing(EventAbsence),
     /// The meeting takes place at this time.
@@ -101,7 +100,7 @@ async fn follow(app: &App, job: &Job) -> Result<JobEnd> {
     Err(contended())
 }
 
-/// None: the meeting or its event was changed in the meantime.
+/// Tries once. None: the meeting or its event was changed concurrently.
 async fn attempt(app: &App, job: &Job) -> Result<Option<JobEnd>> {
     let (held, of) = (app.clone(), job.clone());
     let looked: Result<Option<CalendarCheck>> =
@@ -120,7 +119,7 @@ async fn attempt(app: &App, job: &Job) -> Result<Option<JobEnd>> {
     app.db.write(move |tx| Box::pin(async move { settle(tx, &held, &missing, &found).await })).await
 }
 
-/// None: the meeting's hosts were changed in the meantime.
+/// Loads and checks the state of the meeting. None: its hosts were changed concurrently.
 async fn load_check(tx: &mut Tx, app: &App, job: &Job) -> Result<Option<CalendarCheck>> {
     let done = Some(CalendarCheck::Ended(JobEnd::Done));
     let Some((meeting_id, connection_id)) = job.key().split_once(':') else { return Ok(done) };
@@ -130,7 +129,7 @@ async fn load_check(tx: &mut Tx, app: &App, job: &Job) -> Result<Option<Calendar
     let now = app.now();
     // Contract silent: whose calendar decides where there are several hosts. The organizer's.
     let is_organizers = of.meeting.hosts.first().is_some_and(|id| id == connection_id);
-    // A meeting that is over has taken place, even if the jobs that complete its bookings are late.
+    // A past meeting has taken place, even if the jobs that complete its bookings are late.
     if !is_organizers || of.meeting.released_at.is_some() || of.meeting.end_at <= now {
         return Ok(done);
     }
@@ -163,7 +162,7 @@ async fn load_check(tx: &mut Tx, app: &App, job: &Job) -> Result<Option<Calendar
         }
         CalendarState::Moved(to) => {
             move_to(tx, app, &mut of, connection_id, to, now).await?;
-            // The same change may have brought the link to the conference: that is taken over next.
+            // The same change may have brought the conference link, which is processed next.
             let is_moved = Interval::new(of.meeting.start_at, of.meeting.end_at) == to;
             Ok(if is_moved { Some(CalendarCheck::Ended(JobEnd::At(now))) } else { done })
         }
@@ -181,7 +180,7 @@ async fn seen_in_calendar(tx: &mut Tx, of: &HeldMeeting, connection_id: &str) ->
     };
     let calendar = items::lock_item(tx, lock, &event.calendar_id).await?;
     let ends_meeting = calendar.as_ref().is_some_and(|calendar| calendar.deleted_at.is_none());
-    // A calendar that came back may get its events later than itself: until then they are missing.
+    // The events of a calendar that reappeared may arrive later than the calendar itself; until then they seem missing.
     let listed_at = calendar.map_or(0, |calendar| calendar.created_at);
     let surface = ResourceKind::Calendar.surface().as_str();
     let read = sync_states::lock_state(tx, lock, (surface, &event.calendar_id)).await?;
@@ -215,7 +214,7 @@ fn seen_of(item: &Item, before: Interval) -> Result<CalendarState> {
     })
 }
 
-/// Decides on an event that is not where it was written, after a search. None: the meeting or its event was changed in the meantime.
+/// Decides on a missing event after a search. None: the meeting or its event was changed concurrently.
 async fn settle(
     tx: &mut Tx,
     app: &App,
@@ -231,7 +230,7 @@ async fn settle(
     if of.meeting.released_at.is_some() || of.meeting.end_at <= now {
         return Ok(done);
     }
-    // It may have come back during the search.
+    // It may have reappeared during the search.
     let is_missing = of.events.contains(row)
         && seen_in_calendar(tx, &of, &row.connection_id).await? == CalendarState::Missing(*absence);
     if !is_missing {
@@ -283,8 +282,8 @@ async fn cancel(tx: &mut Tx, app: &App, of: &mut HeldMeeting, now: i64) -> Resul
     queue::enqueue(tx, &told, of.event_type(), MailKind::Cancelled, now).await
 }
 
-/// Reschedules all bookings of the meeting. Opening hours, notice and the grid do not bind a host. If the new time cannot be reserved
-/// because of another booking of a host, nothing is reserved: the event itself makes the host busy.
+/// Reschedules all bookings of the meeting. Opening hours, notice and the grid do not restrict a host. If another booking of a host
+/// prevents the reservation of the new time, nothing is reserved: the event itself makes the host busy.
 async fn move_to(
     tx: &mut Tx,
     app: &App,
@@ -304,7 +303,7 @@ async fn move_to(
     meetings::update(tx, &of.meeting).await?;
     reserved_times::release(tx, &of.meeting.id).await?;
     let mut warnings: Vec<Value> = Vec::new();
-    // Also if nothing was reserved before: a meeting with an event takes time, and may have been moved onto another one.
+    // Even if nothing was reserved before: a meeting with an event takes time, and may have been moved onto another one.
     if !reserve(tx, of, now).await? {
         reserved_times::release(tx, &of.meeting.id).await?;
         let message = "the host moved the booking to a time at which a host has something else";
@@ -316,7 +315,7 @@ async fn move_to(
     for seat in &mut moved {
         state::allows_move(seat.status()?, Party::Host)?;
         seat.move_to(to.start, to.end, Party::Host);
-        // Past its start it cannot be confirmed.
+        // It cannot be confirmed after its start.
         seat.row.confirm_by = seat.row.confirm_by.map(|at| at.min(to.start));
     }
     let change =

@@ -1,5 +1,5 @@
 //! A locked meeting: operations that reserve and release its time and seats, and add or remove its events in calendars. Locks are taken in
-//! the order of `storage::scheduling`: the event type, the connections of hosts by their ids, the meeting.
+//! the order of `storage::scheduling`: the event type, the connections of hosts in id order, the meeting.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,15 +22,15 @@ pub struct HeldMeeting {
     /// None: the event type was deleted.
     pub event_type: Option<(EventTypeRow, EventType)>,
     pub meeting: MeetingRow,
-    /// The meeting in the hosts' calendars.
+    /// The meeting's events in the hosts' calendars.
     pub events: Vec<MeetingEventRow>,
-    /// Locks of the meeting's hosts, of other connections with its event and, if requested, of the event type's hosts, by connection id. A
-    /// deleted connection is missing.
+    /// Locks of the meeting's hosts, of other connections with its event and, if requested, of the event type's hosts, by connection id.
+    /// Deleted connections are missing.
     locks: BTreeMap<String, ConnectionLock>,
     /// Events to be written, by meeting and connection.
     wakes: BTreeSet<(String, String)>,
-    /// Whether the meeting is another one than the locks were taken for: a host of it who left the event type is not locked, although the
-    /// connection may exist.
+    /// Whether the meeting differs from the one for which the locks were taken: then a host of it who has left the event type is not
+    /// locked, although the connection may exist.
     is_other: bool,
 }
 
@@ -53,9 +53,9 @@ pub fn contended() -> Error {
     refuse(Code::Overloaded, "the booking is being changed by others at the same time; try again")
 }
 
-/// Gives a booking that joins a meeting the link to the meeting's conference, copied from another booking; none as long as no booking has
-/// it. A link of the event type's stays. Other bookings are read only if calendars create conferences for the booking's place: a meeting
-/// can have a thousand seats, and each of them would be read for each one that is taken.
+/// Gives a booking that joins a meeting the meeting's conference link, copied from another booking; none while no booking has the link. A
+/// link of the event type itself is kept. Other bookings are read only if calendars create conferences for the booking's location: a
+/// meeting can have a thousand seats, and each booking would read all others.
 pub async fn find_join_url(tx: &mut Tx, id: &str, booking: &mut Booking, meeting_id: &str) -> Result<()> {
     let Some(place) = booking.location.as_mut().filter(|place| place.value.is_none()) else {
         return Ok(());
@@ -76,8 +76,8 @@ pub async fn find_join_url(tx: &mut Tx, id: &str, booking: &mut Booking, meeting
 }
 
 impl HeldMeeting {
-    /// Locks a meeting and everything that its change can touch. None: its hosts were changed before the locks were taken; retry in another
-    /// transaction.
+    /// Locks a meeting and everything that a change of it can affect. None: its hosts were changed before the locks were taken; retry in
+    /// another transaction.
     pub async fn lock(
         tx: &mut Tx,
         tenant: &Tenant,
@@ -107,7 +107,7 @@ impl HeldMeeting {
         Ok(is_same.then_some(HeldMeeting { event_type, meeting, events, locks, wakes, is_other: false }))
     }
 
-    /// The event type as it is now.
+    /// The current event type.
     pub fn event_type(&self) -> Option<&EventType> {
         self.event_type.as_ref().map(|(_, body)| body)
     }
@@ -117,7 +117,7 @@ impl HeldMeeting {
         self.locks.get(connection_id)
     }
 
-    /// Switches to another meeting of the event type, whose hosts are covered by the same locks as far as they are hosts of the event type.
+    /// Switches to another meeting of the event type. The same locks cover its hosts, except those who have left the event type.
     pub async fn turn_to(&mut self, tx: &mut Tx, meeting: MeetingRow) -> Result<()> {
         self.events = meeting_events::of_meeting(&mut *tx, &meeting.id).await?;
         self.meeting = meeting;
@@ -125,7 +125,7 @@ impl HeldMeeting {
         Ok(())
     }
 
-    /// Reserves the hosts' time for the meeting and its buffers. False: a host's time is taken; other reservations are not undone.
+    /// Reserves the hosts' time for the meeting and its buffers. False: the time of a host is taken; other reservations are not undone.
     pub async fn reserve(&self, tx: &mut Tx, now: i64) -> Result<bool> {
         let mut new = Vec::new();
         for host in &self.meeting.hosts {
@@ -148,8 +148,8 @@ impl HeldMeeting {
         host.and_then(|host| host.calendar_id.as_deref()).unwrap_or_default()
     }
 
-    /// Marks the meeting, as it is now, as wanted in the calendars of its hosts, of other connections with its event, and of optional
-    /// hosts, for whom it is the invitation; `left` are hosts that no longer have it.
+    /// Marks the current state of the meeting as wanted in the calendars of its hosts, of other connections with its event, and of optional
+    /// hosts, for whom the event is the invitation; `left` are hosts that no longer have the meeting.
     pub async fn want(&mut self, tx: &mut Tx, left: &[String], now: i64) -> Result<()> {
         let optional = self.optional();
         let is_wanted = |event: &MeetingEventRow| {
@@ -188,7 +188,7 @@ impl HeldMeeting {
         Ok(meeting_events::upsert(tx, &written).await?)
     }
 
-    /// Optional hosts of the event type.
+    /// The optional hosts of the event type.
     fn optional(&self) -> Vec<String> {
         let hosts = self.event_type().into_iter().flat_map(|body| &body.hosts);
         let optional = hosts.filter(|host| host.role == HostRole::Optional).map(|host| &host.connection_id);
@@ -202,8 +202,8 @@ impl HeldMeeting {
         Ok(meeting_events::upsert(tx, &written).await?)
     }
 
-    /// Marks those of `events` for which `wanted` is true as wanted, in the meeting's current state, and the others as not wanted. Returns
-    /// the rows to write.
+    /// Marks each of `events` as wanted, in the current state of the meeting, or as not wanted, by the flag in `wanted`. Returns the rows
+    /// to write.
     fn set(&mut self, wanted: &[bool], now: i64) -> Vec<MeetingEventRow> {
         let mut written = Vec::new();
         for (event, is_wanted) in self.events.iter_mut().zip(wanted.iter().copied()) {
@@ -214,7 +214,7 @@ impl HeldMeeting {
                 continue;
             }
             if is_gone {
-                // Providers refuse to create an event under the idempotency key of a deleted one: it needs a new one.
+                // Providers refuse to create an event under the idempotency key of a deleted one, so it needs a new key.
                 event.created_at = now.max(event.created_at + 1);
                 event.written_sequence = -1;
             }
@@ -238,7 +238,7 @@ impl HeldMeeting {
         written
     }
 
-    /// Records that the host's calendar has the current state of the meeting: the host made the change there.
+    /// Records that the host's calendar has the current state of the meeting, because the host made the change there.
     pub async fn mark_written(&mut self, tx: &mut Tx, connection_id: &str, now: i64) -> Result<()> {
         let sequence = self.meeting.sequence;
         let Some(event) = self.events.iter_mut().find(|event| event.connection_id == connection_id) else {
@@ -256,7 +256,7 @@ impl HeldMeeting {
         Ok(())
     }
 
-    /// Releases seats. With the last one the meeting is cancelled: its time is free with the commit, and jobs delete its events.
+    /// Releases seats. The last one cancels the meeting: its time is free after the commit, and jobs delete its events.
     pub async fn give_back(&mut self, tx: &mut Tx, seats: i64, now: i64) -> Result<()> {
         self.meeting.seats_taken = (self.meeting.seats_taken - seats.max(1)).max(0);
         self.meeting.updated_at = now;
@@ -268,7 +268,7 @@ impl HeldMeeting {
         Ok(meetings::update(tx, &self.meeting).await?)
     }
 
-    /// Enqueues the jobs of the events to be written. Jobs come after the log (`LockRank`).
+    /// Enqueues the jobs of the events to be written. In the order of locks, jobs come after the log (`LockRank`).
     pub async fn wake(&mut self, tx: &mut Tx, now: i64) -> Result<()> {
         let wakes = std::mem::take(&mut self.wakes);
         let tenant = &self.meeting.tenant;

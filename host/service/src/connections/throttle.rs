@@ -1,7 +1,7 @@
 //! Waits that providers ask for: by 429, or 503 and other 5xx, with Retry-After, or through a connector (`Context::note_wait` of the SDK).
-//! A wait holds for everything that the connection does, pulls, sends and client requests: the provider gets no call before it is over. If
-//! the connector's manifest names buckets (`[limits]`) and the wait belongs to one of them, it holds for the kinds of data of that bucket
-//! alone; for that of the call alone where the bucket has `wait_scope = "surface"`. Other connections are not affected.
+//! A wait applies to all calls of the connection, for pulls, sends and client requests: the provider gets no call before it is over. If the
+//! connector's manifest names buckets (`[limits]`) and the wait belongs to one of them, it applies only to the surfaces of that bucket; if
+//! the bucket has `wait_scope = "surface"`, only to the surface of the call. Other connections are not affected.
 
 use std::sync::Arc;
 
@@ -13,15 +13,15 @@ use crate::app::App;
 use crate::app::throttle_limit::LONGEST_MS;
 use crate::connections::call_target::CallTarget;
 
-/// Prefix of the detail of an error for a call that the host did not make: `is_held`.
+/// Prefix of the error detail of a call that the host did not make, see `is_held`.
 const HELD: &str = "held back until ";
-/// The names in `extra` of an answer in which a connector reports a wait (`Context::note_wait` of the SDK).
+/// Names in `extra` of a response in which a connector reports a wait (`Context::note_wait` of the SDK).
 const WAIT_MS: &str = "wait-ms";
 const BUCKET: &str = "bucket";
-/// Separates a bucket from the kind of data that waits for it, in the name under which a wait is stored. No bucket has it in its name.
+/// Separates the bucket from the surface in the name under which a wait is stored. Bucket names do not contain it.
 const SURFACE_SEPARATOR: char = ':';
 
-/// Returns the time from which the provider may be asked for data of this kind, ms since 1970; none if it may be asked now.
+/// Returns the time from which the provider may be called for this surface, ms since 1970; none if it may be called now.
 pub async fn until(
     app: &App,
     tenant: &Tenant,
@@ -36,7 +36,7 @@ pub async fn until(
     Ok(of_surface.map(|wait| wait.until).max())
 }
 
-/// Whether calls for this kind of data wait for a stored wait.
+/// Whether a stored wait delays calls for this surface.
 fn concerns(app: &App, provider: &str, stored: &str, surface: Surface) -> bool {
     let is_of_bucket = || {
         app.runtime.find(provider).map(|connector| delays(&connector.manifest.limits.rates, stored, surface))
@@ -44,8 +44,8 @@ fn concerns(app: &App, provider: &str, stored: &str, surface: Surface) -> bool {
     stored.is_empty() || is_of_bucket().unwrap_or(false)
 }
 
-/// Whether a wait that is stored under this name delays calls for this kind of data. A bucket that a newer version of the connector no
-/// longer has delays nothing.
+/// Whether a wait that is stored under this name delays calls for this surface. A bucket that a newer version of the connector no longer
+/// has delays nothing.
 fn delays(rates: &[RateLimit], stored: &str, surface: Surface) -> bool {
     let (bucket, only) = match stored.split_once(SURFACE_SEPARATOR) {
         Some((bucket, only)) => (bucket, Some(only)),
@@ -56,8 +56,8 @@ fn delays(rates: &[RateLimit], stored: &str, surface: Surface) -> bool {
         && only.is_none_or(|only| only == surface.as_str())
 }
 
-/// Returns the name under which a wait of this bucket is stored, after a call for this kind of data. Calls for the account itself have no
-/// kind of data: their waits are the bucket's.
+/// Returns the name under which a wait of this bucket is stored after a call for this surface. Calls for the account itself have no
+/// surface: their waits apply to the whole bucket.
 fn stored_name(rates: &[RateLimit], bucket: &str, surface: Surface) -> String {
     let rate = rates.iter().find(|rate| rate.name == bucket);
     let is_of_surface =
@@ -68,7 +68,7 @@ fn stored_name(rates: &[RateLimit], bucket: &str, surface: Surface) -> String {
     }
 }
 
-/// Returns the waits of a connection, from memory if they were read within the last second. None: there is no such connection.
+/// Returns the waits of a connection, cached for a second. None: the connection does not exist.
 async fn load(
     app: &App,
     tenant: &Tenant,
@@ -79,7 +79,7 @@ async fn load(
         return Ok(known);
     }
     let stored = Arc::new(table::find(app.db.reader(), tenant, connection_id).await?);
-    // A new connection has an id before it has a row.
+    // A new connection has an id before its row exists.
     if stored.is_some() {
         app.throttles.put(connection_id.to_owned(), stored.clone(), now);
     }
@@ -96,13 +96,13 @@ pub async fn refusal_of(app: &App, target: &CallTarget<'_>, surface: Surface) ->
 
 fn held_error(app: &App, until: i64) -> runtime::Error {
     let mut error = runtime::Error::new(Code::RateLimited, format!("{HELD}{until}"));
-    error.message = "the provider asked to be left alone for a while and is not asked before that".to_owned();
+    error.message = "the provider asked for a pause, and is not called before it ends".to_owned();
     error.retry_after_ms = u64::try_from(until - app.now()).ok();
     error
 }
 
-/// Converts the error of a call that sent no request, or none with an effect, because the limits of `[limits]` were reached: it counts as
-/// held back, as during a provider's wait. Returns any other error unchanged.
+/// Converts the error of a call that sent no request, or none with an effect, because `[limits]` were reached: the call counts as held
+/// back, as during a wait of the provider. Returns other errors unchanged.
 pub fn held_by_limits(app: &App, e: runtime::Error, is_repeatable: bool) -> runtime::Error {
     let e = without_held(e);
     let Some(wait_ms) = unsent_ms(&e, is_repeatable) else { return e };
@@ -111,8 +111,8 @@ pub fn held_by_limits(app: &App, e: runtime::Error, is_repeatable: bool) -> runt
     runtime::Error { message: message.to_owned(), stats: e.stats, ..held_error(app, app.now() + wait) }
 }
 
-/// Returns the error of a call that was made, without the mark of a held call. Only the host may set that mark: a connector that sets it
-/// would be called again and again without a failure.
+/// Removes the mark of a held call from the error of a call that was made. Only the host may set that mark: a connector that sets it would
+/// be retried for ever without a failure.
 fn without_held(mut e: runtime::Error) -> runtime::Error {
     if is_held(&e) {
         e.author.detail.insert(0, ' ');
@@ -127,12 +127,12 @@ fn unsent_ms(e: &runtime::Error, is_repeatable: bool) -> Option<u64> {
     buckets.held_ms.filter(|_| e.is_transient() && (is_repeatable || is_unsent))
 }
 
-/// Whether a call was not made because of a provider's wait: this is not a failure.
+/// Whether a call was held back because of a provider's wait, which is not a failure.
 pub fn is_held(e: &runtime::Error) -> bool {
     e.code == Code::RateLimited && e.author.detail.starts_with(HELD)
 }
 
-/// Stores the waits that a call for this kind of data reports. A failure without a Retry-After reports none.
+/// Stores the waits that a call for this surface reports. A failure without a Retry-After reports none.
 pub async fn note_outcome(
     app: &App,
     target: &CallTarget<'_>,
@@ -152,8 +152,7 @@ pub async fn note_outcome(
     record_waits(app, target, &waits).await;
 }
 
-/// Returns the wait that a connector reports in an answer. A bucket that the connector's manifest does not name stands for the whole
-/// account.
+/// Returns the wait that a connector reports in a response. A bucket that the connector's manifest lacks stands for the whole account.
 fn noted_wait(app: &App, provider: &str, answer: &Answer) -> Option<ProviderWait> {
     let value = |name: &str| answer.extra.iter().find(|(given, _)| given == name).map(|(_, value)| value);
     let ms = value(WAIT_MS)?.parse::<u64>().ok().filter(|ms| *ms > 0)?;
@@ -163,12 +162,12 @@ fn noted_wait(app: &App, provider: &str, answer: &Answer) -> Option<ProviderWait
     Some(ProviderWait { bucket: value(BUCKET).filter(is_known).cloned().unwrap_or_default(), ms })
 }
 
-/// Returns the waits that a failure asks for.
+/// Returns the waits that a failed call asks for.
 fn waits_of(e: &runtime::Error) -> Vec<ProviderWait> {
     let none = BucketStats::default();
     let buckets = e.stats.buckets.as_deref().unwrap_or(&none);
-    // The connector's own value overrides that of a header. Other transient errors may carry a wait that is not the provider's, such as
-    // that of a token endpoint.
+    // The connector's own value overrides that of a header. Other transient errors may carry a wait that is not the provider's, such as a
+    // token endpoint's.
     let said = e.retry_after_ms.filter(|ms| *ms > 0 && e.code == Code::RateLimited);
     match (buckets.waits.as_slice(), said) {
         ([], None) => Vec::new(),
@@ -180,7 +179,7 @@ fn waits_of(e: &runtime::Error) -> Vec<ProviderWait> {
     }
 }
 
-/// Stores waits, each for an hour at most.
+/// Stores waits, each limited to an hour.
 async fn record_waits(app: &App, target: &CallTarget<'_>, waits: &[ProviderWait]) {
     let throttle = |wait: &ProviderWait| Throttle {
         bucket: wait.bucket.clone(),
@@ -192,13 +191,13 @@ async fn record_waits(app: &App, target: &CallTarget<'_>, waits: &[ProviderWait]
     }
     if let Err(e) = store_waits(app, target, waits).await {
         tracing::error!(connection = target.connection_id, error = %format!("{e:#}"),
-            "how long a provider wants to be left alone cannot be kept");
+            "a wait that a provider asked for cannot be stored");
     }
 }
 
 async fn store_waits(app: &App, target: &CallTarget<'_>, waits: Vec<Throttle>) -> anyhow::Result<()> {
     let known = load(app, target.tenant, target.connection_id).await?;
-    // Nothing is stored for an account that is only being connected.
+    // Nothing is stored for an account that is still being connected.
     let Some(mut throttles) = (*known).clone() else { return Ok(()) };
     for wait in &waits {
         match throttles.waits.iter_mut().find(|known| known.bucket == wait.bucket) {
@@ -206,7 +205,7 @@ async fn store_waits(app: &App, target: &CallTarget<'_>, waits: Vec<Throttle>) -
             None => throttles.waits.push(wait.clone()),
         }
     }
-    // In memory first, so that this host respects it even if the write fails.
+    // In memory first, so that this host respects the wait even if the write fails.
     app.throttles.put(target.connection_id.to_owned(), Arc::new(Some(throttles)), app.now());
     let (tenant, id) = (target.tenant.clone(), target.connection_id.to_owned());
     app.db

@@ -1,7 +1,7 @@
-//! New access tokens for connections that were made by OAuth (RFC 6749, section 6): on use, when the provider refuses one, and in the
-//! background before one expires. However many callers need them, one request is made: tasks of this process wait for a lock, other hosts
-//! for a claim in the database. Stored tokens are guarded by the version of the credentials alone: a claim saves requests, and nothing else
-//! depends on it.
+//! Renewal of access tokens of OAuth connections (RFC 6749, section 6): on use, when the provider refuses one, and in the background before
+//! one expires. One request is made however many callers need new tokens: tasks of this process wait for a lock, other hosts for a claim in
+//! the database. The version of the credentials alone protects the stored tokens: a claim only saves requests, and correctness does not
+//! depend on it.
 
 use std::fmt::Display;
 use std::time::Duration;
@@ -25,41 +25,41 @@ use crate::connections::token_life::TokenLife;
 use crate::connections::{credentials, state};
 use crate::job_runner::kind::{JobEnd, JobKind, RetryDelay};
 
-/// Time that a caller waits for new tokens. The request continues without it.
+/// Time that a caller waits for new tokens. The request itself continues.
 const PATIENCE: Duration = Duration::from_secs(25);
 /// Lifetime of a claim, ms: longer than a request and the commit of its result may take.
 const CLAIM_MS: i64 = 45_000;
 /// Interval between checks whether another host has finished.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// Most restarts because the credentials were changed by another host.
+/// Maximum restarts because another host changed the credentials.
 const ROUNDS: usize = 5;
 /// Delay of a background renewal that got no permit, ms.
 const TURN_WAIT_MS: i64 = 1_000;
 /// Waits after transient failures, ms: doubled with each one.
 const FIRST_WAIT_MS: i64 = 30_000;
 const LONGEST_WAIT_MS: i64 = 15 * 60_000;
-/// The wait after a failure that only the operator can fix, ms.
+/// Wait after a failure that only the operator can fix, ms.
 const OPERATOR_WAIT_MS: i64 = 5 * 60_000;
 
 /// The tokens that a caller needs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RequiredTokens {
-    /// Requires other tokens than those of this version, which the provider refuses, or which are due for renewal. None: any valid ones.
+    /// Requires newer tokens than this version, which the provider refuses or which is due for renewal. None: any valid ones.
     pub after: Option<i64>,
-    /// Requested by a client who may have fixed the cause: failures that only the operator can fix are retried at once.
+    /// Whether a client who may have fixed the cause requested them: failures that only the operator can fix are then retried at once.
     pub is_asked_for: bool,
 }
 
-/// Returns the tokens that a caller needs: the stored ones, or new ones, which are stored by then. `connection` may be an older state of
-/// the row. Fails with `Refused` if the account has to be connected again, which is also stored as the connection's state, and with
-/// `Unavailable` if there are none now.
+/// Returns the tokens that a caller needs: the stored ones, or new ones, which are already stored. `connection` may be an older state of
+/// the row. Fails with `Refused` if the account has to be connected again, which is also stored in the connection's state, and with
+/// `Unavailable` if there are none at the moment.
 pub async fn tokens(
     app: &App,
     connection: &Connection,
     need: RequiredTokens,
 ) -> Result<Tokens, CredentialsError> {
     let (app, tenant, id) = (app.clone(), connection.tenant.clone(), connection.id.clone());
-    // A caller that stops waiting does not stop the renewal: at many providers tokens that are not stored end the grant.
+    // A caller that stops waiting does not stop the renewal: at many providers, losing the new tokens ends the grant.
     let work = Lane::current().spawn(async move { alone(&app, &tenant, &id, need).await });
     match tokio::time::timeout(PATIENCE, work).await {
         Ok(Ok(outcome)) => outcome,
@@ -83,7 +83,7 @@ async fn alone(
     Err(unavailable("the credentials are being renewed; try again", 1_000))
 }
 
-/// Tries to get the tokens once. None: another host was renewing them, so the row has to be read again.
+/// Tries once to get the tokens. None: another host was renewing them, so the row must be read again.
 async fn attempt(
     app: &App,
     tenant: &Tenant,
@@ -129,7 +129,7 @@ async fn attempt(
             stored.map_err(|e| internal(id, e))
         }
         Err(failure) => {
-            // Before the failure is handled any further.
+            // Stored before the failure is handled any further.
             let Some(row) = keep_rotated(app, row, &state, &tokens, &failure).await? else { return Ok(None) };
             if ends_grant(failure.class) {
                 app.metrics.count_renewal("reauthorize");
@@ -173,13 +173,13 @@ fn unavailable(message: &str, wait_ms: i64) -> CredentialsError {
     CredentialsError::Unavailable { message: message.to_owned(), retry_after_ms }
 }
 
-/// Logs a failure of this host, which says nothing about the account, and returns its error.
+/// Logs a failure of this host, which says nothing about the account, and returns the error.
 fn internal(id: &str, e: impl Display) -> CredentialsError {
     tracing::error!(connection = id, error = %e, "the tokens of a connection cannot be renewed");
     unavailable("the credentials cannot be renewed now; try again", 1_000)
 }
 
-/// Returns the time until which the authorization server must not be asked, ms since 1970, if it is ahead.
+/// Returns the time before which the authorization server must not be asked, ms since 1970, if it is in the future.
 fn held_until(row: &Connection, state: &RefreshState, need: RequiredTokens, now: i64) -> Option<i64> {
     let until = state.blocked_until.filter(|until| *until > now)?;
     let error = row.last_refresh_error.as_deref().and_then(|e| serde_json::from_str::<Value>(e).ok());
@@ -213,7 +213,7 @@ async fn wait_for_other(app: &App, row: &Connection) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether after this failure the user has to authorize this host again.
+/// Whether after this failure the user has to authorize the connection again.
 fn ends_grant(class: ErrorClass) -> bool {
     match class {
         ErrorClass::Reauthorize
@@ -224,7 +224,7 @@ fn ends_grant(class: ErrorClass) -> bool {
     }
 }
 
-/// Records that the grant has ended in the connection's state, once, unless it has other credentials by now.
+/// Records once in the connection that the grant has ended, unless the credentials were changed since.
 async fn end(
     app: &App,
     row: &Connection,
@@ -257,7 +257,7 @@ async fn end(
     }
 }
 
-/// Records a failure that says nothing about the account. Returns the wait before the authorization server is asked again, ms.
+/// Records a failure that says nothing about the account. Returns the wait before the next request to the authorization server, ms.
 async fn block(app: &App, row: &Connection, state: &RefreshState, failure: &TokenFailure) -> i64 {
     let wait = wait_ms(failure, state.failures);
     let (code, message) = match failure.class {
@@ -284,7 +284,7 @@ async fn block(app: &App, row: &Connection, state: &RefreshState, failure: &Toke
         })
     });
     if let Err(e) = written.await {
-        tracing::error!(connection = %row.id, error = %e, "that tokens were not renewed cannot be kept");
+        tracing::error!(connection = %row.id, error = %e, "the failure of a token renewal cannot be stored");
     }
     if failure.class == ErrorClass::Retry {
         state::unanswered(app, row).await;
@@ -292,25 +292,25 @@ async fn block(app: &App, row: &Connection, state: &RefreshState, failure: &Toke
     wait
 }
 
-/// Returns the wait after a failure, ms. `failures`: the number of failures before it.
+/// Returns the wait after a failure, ms. `failures`: the number of earlier failures.
 fn wait_ms(failure: &TokenFailure, failures: i64) -> i64 {
     let doubled = FIRST_WAIT_MS.saturating_mul(1 << failures.clamp(0, 20)).min(LONGEST_WAIT_MS);
     match (failure.class, failure.retry_after_ms) {
         (ErrorClass::Operator, _) => OPERATOR_WAIT_MS,
         (_, None) => doubled,
-        // An immediate retry, or a time that has passed by this host's clock: the waits grow nevertheless, starting at a second.
+        // The server asked for an immediate retry, or for a time that is past by this host's clock: the waits still grow, starting at a
+        // second.
         (_, Some(0)) => doubled / (FIRST_WAIT_MS / 1_000),
         (_, Some(ms)) => ms.max(1_000),
     }
 }
 
-/// The job kind that renews the tokens of a connection before they expire. Each connection that was made by OAuth has one job, enqueued
-/// with the tokens.
+/// The job kind that renews the tokens of a connection before they expire. Each OAuth connection has one job, enqueued with its tokens.
 pub const REFRESH: JobKind = JobKind {
     name: new_tokens::JOB,
     class: JobClass::Upkeep,
     deadline_ms: Some(90_000),
-    // Failures are this host's own: a failure of the provider ends a run normally.
+    // Only failures of this host count: a failure of the provider ends a run normally.
     max_attempts: None,
     retry: RetryDelay { first_ms: 30_000, longest_ms: 15 * 60_000 },
     run: |turn| Box::pin(renew_ahead(&turn.app, &turn.job)),
@@ -329,7 +329,7 @@ async fn renew_ahead(app: &App, job: &Job) -> Result<JobEnd> {
     if app.now() < life.earliest_renewal() {
         return Ok(renewal(app, &given).map_or(JobEnd::Done, JobEnd::At));
     }
-    // If the authorization server cannot be resolved now, `tokens` finds that out and stores it.
+    // If the authorization server is unknown now, `tokens` detects and stores that.
     let origin = new_tokens::origin(app, &connection).await.unwrap_or_default();
     let Some(_turn) = app.renewals.turn(&origin) else {
         return Ok(JobEnd::PutOff(app.now() + TURN_WAIT_MS));

@@ -1,8 +1,9 @@
-//! The lease of a host: a row that it renews every two seconds and that is valid for eight. A host whose lease has expired is gone; the
-//! others check for that every second, and take over its jobs. Leases hold times of the database's clock (`app::database_clock`).
+//! The lease of a host: a row that the host renews every two seconds and that is valid for eight. A host whose lease has expired counts as
+//! dead; the others check for that every second, and take over its jobs. Leases use the time of the database's clock
+//! (`app::database_clock`).
 //!
-//! On SQLite there is one host, which the lock beside the file ensures: it takes over all jobs of earlier hosts when it starts, and renews
-//! nothing.
+//! On SQLite there is only one host, as the lock beside the file ensures: it takes over all jobs of earlier processes when it starts, and
+//! renews nothing.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -21,26 +22,25 @@ use crate::app::App;
 use crate::app::database_clock;
 use crate::app::running_claims::CLAIM_LEASE_MS;
 
-/// Creates required jobs that are missing, in the caller's transaction at this time (milliseconds since 1970). Returns the number of jobs
-/// that were queued again for work that had lost its job.
+/// Creates required jobs that are missing, in the caller's transaction; the argument is the current time, ms since 1970. Returns the number
+/// of jobs that were queued again for work without a job.
 pub type EnsureJobs = for<'t> fn(&'t mut Tx, i64) -> BoxFuture<'t, Result<u64>>;
 
 /// Interval between renewals of the lease.
 const RENEW_EVERY: Duration = Duration::from_secs(2);
-/// Time limit of one renewal. After it the renewal is retried while the lease is valid.
+/// Time limit of one renewal. After it, the renewal is retried while the lease is valid.
 const RENEWAL_TAKES_AT_MOST: Duration = Duration::from_secs(4);
 /// Interval between checks of the other hosts.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Checks between two sweeps for jobs that no host runs any more.
+/// Number of checks between two sweeps for jobs that no host runs any more.
 const LOOKS_BETWEEN_SWEEPS: u32 = 60;
-/// Longest time that a message without a job may be overdue to get one, ms: shorter than the retention of jobs that were given up or
-/// cancelled.
+/// Maximum time that a message without a job may be overdue and still get one, ms: shorter than the retention of failed and cancelled jobs.
 const ADOPTED_WITHIN_MS: i64 = 5 * 86_400_000;
-/// Most messages that get a job at a time.
+/// Maximum messages that get a job at a time.
 const ADOPTED_AT_A_TIME: i64 = 1_000;
-/// Interval between renewals of requests' claims; it is also the age from which claims are renewed.
+/// Interval between renewals of requests' claims, and the age from which claims are renewed.
 const RENEW_CLAIMS_EVERY: Duration = Duration::from_secs(20);
-/// Last part of a lease in which the host claims no jobs, ms.
+/// The last part of a lease, in which the host claims no jobs, ms.
 const RESERVE_MS: i64 = 2_000;
 
 /// The lease of this host.
@@ -66,7 +66,7 @@ impl HostLease {
             .db
             .write(move |tx| {
                 Box::pin(async move {
-                    // A runner that was restarted in the same process may find its own row: it needs another id.
+                    // A runner that was restarted in the same process may find its own row, and then needs another id.
                     if !hosts::insert(tx, &host).await? {
                         host.id = fresh;
                         hosts::insert(tx, &host).await?;
@@ -86,7 +86,7 @@ impl HostLease {
         Ok(HostLease { id, valid_until: AtomicI64::new(valid_until) })
     }
 
-    /// The host's id, which claims name as their owner.
+    /// The host's id, which its claims store as their owner.
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -96,8 +96,8 @@ impl HostLease {
         self.valid_until.load(Ordering::Acquire) - RESERVE_MS > app.now()
     }
 
-    /// Renews the lease, takes over from other hosts, and creates missing jobs of `required`. Returns when the lease was lost: another host
-    /// may run this host's jobs by now.
+    /// Renews the lease, takes over jobs of dead hosts, and creates missing jobs of `required`. Returns when the lease is lost: another
+    /// host may run this host's jobs by then.
     pub async fn keep(&self, app: &App, required: &[EnsureJobs]) {
         tokio::select! {
             () = self.renew_until_lost(app), if app.db.is_shared() => {}
@@ -116,8 +116,8 @@ impl HostLease {
         Ok(())
     }
 
-    /// Renews the lease until no request of this process has a claim of an Idempotency-Key: while this host has a lease, no other one takes
-    /// such a claim over. Then ends the lease.
+    /// Renews the lease until no request of this process has a claim of an Idempotency-Key, because other hosts take over such claims
+    /// without a lease. Then ends the lease.
     pub async fn end_after_requests(&self, app: &App) -> Result<()> {
         tokio::select! {
             biased;
@@ -146,7 +146,7 @@ impl HostLease {
         Ok(())
     }
 
-    /// Renews the claims of long requests: at first all of them, since they may name a lease that was lost. It never returns.
+    /// Renews the claims of long requests, at first of all requests, since their claims may name a lease that was lost. Never returns.
     async fn renew_claims(&self, app: &App) {
         let lease_ms = i64::try_from(CLAIM_LEASE_MS).unwrap_or(i64::MAX);
         let mut after = Duration::ZERO;
@@ -207,7 +207,7 @@ impl HostLease {
     }
 }
 
-/// Takes over from hosts whose lease has expired, and now and then sweeps for jobs that no host runs any more. It never returns.
+/// Takes over jobs of hosts whose lease has expired, and regularly sweeps for jobs that no host runs any more. Never returns.
 async fn look_after_others(app: &App, own: &str, required: &[EnsureJobs]) {
     let mut looks = 0_u32;
     loop {
@@ -215,7 +215,7 @@ async fn look_after_others(app: &App, own: &str, required: &[EnsureJobs]) {
             && let Err(e) = sweep(app, own, required).await
             && !is_outage(&e)
         {
-            tracing::warn!(error = %format!("{e:#}"), "jobs that no host runs cannot be looked for");
+            tracing::warn!(error = %format!("{e:#}"), "jobs that no host runs cannot be queried");
         }
         tokio::time::sleep(LOOK_EVERY).await;
         looks = looks.wrapping_add(1);
@@ -223,7 +223,7 @@ async fn look_after_others(app: &App, own: &str, required: &[EnsureJobs]) {
             && let Err(e) = take_over(app).await
             && !is_outage(&e)
         {
-            tracing::warn!(error = %format!("{e:#}"), "hosts whose lease has expired cannot be looked up");
+            tracing::warn!(error = %format!("{e:#}"), "hosts with an expired lease cannot be queried");
         }
     }
 }
@@ -278,12 +278,12 @@ async fn sweep(app: &App, own: &str, required: &[EnsureJobs]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the database's time, and keeps this host's clock to it: leases hold times of that clock, and are judged by it.
+/// Returns the database's time, and sets this host's clock by it, because leases are judged by that clock.
 async fn database_now(app: &App) -> Result<i64> {
     database_clock::follow(&app.db, &app.clock, &app.clock_deviation).await
 }
 
-/// Returns the name of this process for operators: host name and process id.
+/// Returns the name of this process for operators: machine name and process id.
 fn machine_and_process() -> String {
     let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     format!("{}/{}", machine.trim(), std::process::id())

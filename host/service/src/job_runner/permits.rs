@@ -1,6 +1,7 @@
-//! Limits of the number of runs of a class on this host, together and for one application, one connection and one server: runs that wait
-//! for a server that hangs leave room for all others. Classes that wait for providers have a second pool for slow runs; a run that becomes
-//! slow while that pool is full is asked to stop and to continue later. In each pool an application has a limited part of the permits.
+//! Limits of the concurrent runs of a class on this host: in total, and of one application, one connection and one server, so that runs
+//! that wait for a hanging server leave room for all others. Classes that wait for providers have a second pool for slow runs; a run that
+//! becomes slow while that pool is full is asked to stop and to continue later. In each pool an application has a limited share of the
+//! permits.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,17 +14,17 @@ use tokio::time::Instant;
 
 use crate::job_runner::fair_share::{Share, Shares};
 
-/// Shortest time between two repeated queries behind a full one.
+/// Shortest time between two repeated queries after a full one.
 pub const LOOK_AGAIN_EVERY: Duration = Duration::from_millis(250);
 
-/// The durations from which a run counts as slow, in a class with a pool for slow runs.
+/// The durations at which a run counts as slow, in a class with a pool for slow runs.
 #[derive(Clone, Copy, Debug)]
 struct Pace {
     /// A run that lasts longer than this moves to the slow pool.
     move_after: Duration,
-    /// A job is slow after work that took longer than this: its next run starts in the slow pool.
+    /// A job is slow after a run that took longer than this: its next run starts in the slow pool.
     slow_after: Duration,
-    /// A slow job becomes fast after work that took less than this.
+    /// A slow job becomes fast after a run that took less than this.
     fast_below: Duration,
 }
 
@@ -31,15 +32,15 @@ impl Pace {
     fn for_class(class: JobClass) -> Pace {
         let ms = Duration::from_millis;
         match class {
-            // A delivery waits for its endpoint nearly all of the time, and waits as well in the slow pool. Endpoints that begin to hang
-            // all at once hold each fast permit no longer than this. A response whose body does not end takes a second.
+            // A delivery waits for its endpoint nearly all of the time, and waits as well in the slow pool. If many endpoints begin to hang
+            // at once, each holds a fast permit no longer than this. A response whose body does not end takes a second.
             JobClass::Deliver => Pace { move_after: ms(100), slow_after: ms(500), fast_below: ms(250) },
             _ => Pace { move_after: ms(2_000), slow_after: ms(2_000), fast_below: ms(1_000) },
         }
     }
 }
 
-/// Most runs of a class at a time.
+/// The maximum concurrent runs of a class.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
     fast: usize,
@@ -53,7 +54,7 @@ struct Limits {
     application: Option<usize>,
     /// Permits of one connection; none: as many as the class has.
     connection: Option<usize>,
-    /// Permits for one server, only of slow runs where these have a pool; none: as many as the class has.
+    /// Permits for one server; if there is a slow pool, only its runs count. None: as many as the class has.
     target: Option<usize>,
 }
 
@@ -69,17 +70,17 @@ impl Limits {
             target: None,
         };
         match class {
-            // One run works on one endpoint, and mostly waits for it: a thousand endpoints that hang leave room for those that answer.
-            // While the slow pool is full, an application whose endpoints alternate between fast and slow leaves room for the others.
+            // One run serves one endpoint, and mostly waits for it: a thousand hanging endpoints leave room for those that answer. While
+            // the slow pool is full, an application whose endpoints alternate between fast and slow leaves room for the others.
             JobClass::Deliver => {
                 Limits { fast_of_application: Some(32), slow: 1_024, target: Some(256), ..one_pool(40) }
             }
-            // Fewer than the runtime's background calls: those of one provider leave room for others there too.
+            // Fewer than the runtime's background calls, so that one provider leaves room for others there too.
             JobClass::Send => {
                 Limits { application: Some(12), connection: Some(2), target: Some(8), ..one_pool(24) }
             }
-            // Fewer together than the runtime's calls for one application, since an API request may be waiting too. At most about three
-            // quarters of each pool belong to one application: its accounts at a hundred providers that hang leave permits for the others.
+            // Fewer in total than the runtime's calls for one application, since an API request may be waiting too. One application gets at
+            // most about three quarters of each pool: if its accounts at a hundred providers hang, permits remain for the others.
             JobClass::Pull => Limits {
                 fast_of_application: Some(6),
                 slow: 14,
@@ -88,9 +89,9 @@ impl Limits {
                 target: Some(10),
                 ..one_pool(8)
             },
-            // A run is an open stream.
+            // Each run is an open stream.
             JobClass::Watch => one_pool(2_000),
-            // Some of these wait for providers too: token renewals, revocations, reading of messages.
+            // Some of these wait for providers too: token renewals, revocations, reading messages.
             JobClass::Upkeep => Limits { application: Some(6), ..one_pool(8) },
             _ => one_pool(6),
         }
@@ -98,13 +99,13 @@ impl Limits {
 }
 
 impl Limits {
-    /// Whether such a run counts for its server. Where slow runs have a pool, fast ones do not count: accounts that hang must not take
-    /// permits from the others of the same provider.
+    /// Whether such a run counts for its server. With a slow pool, fast runs do not count: hanging accounts must not take permits from
+    /// others of the same provider.
     fn counts_target(self, is_slow: bool) -> bool {
         self.slow == 0 || is_slow
     }
 
-    /// Returns the permits of a pool, and the part of them that one application may have.
+    /// Returns the permits of a pool, and the share of one application.
     fn of_pool(self, is_slow: bool) -> (usize, Option<usize>) {
         if is_slow { (self.slow, self.slow_of_application) } else { (self.fast, self.fast_of_application) }
     }
@@ -115,7 +116,7 @@ pub fn move_after(class: JobClass) -> Duration {
     Pace::for_class(class).move_after
 }
 
-/// Whether a job counts as slow after a run of this duration, or a delivery after an attempt of this duration; `was_slow` before it.
+/// Whether a job counts as slow after a run of this duration (of a delivery: an attempt); `was_slow`: whether it did before.
 pub fn is_slow(class: JobClass, elapsed: Duration, was_slow: bool) -> bool {
     let pace = Pace::for_class(class);
     Limits::for_class(class).slow > 0 && (elapsed > pace.slow_after || was_slow && elapsed >= pace.fast_below)
@@ -130,7 +131,7 @@ pub struct Permits {
     taken: Arc<Mutex<RunningJobs>>,
 }
 
-/// The runs under way, counted by application, connection and server.
+/// The current runs, counted by application, connection and server.
 #[derive(Default)]
 struct RunningJobs {
     fast: usize,
@@ -145,7 +146,7 @@ struct RunningJobs {
 }
 
 impl Permits {
-    /// Creates the permits of a class without any run.
+    /// Creates the permits of a class, with no runs.
     pub fn new(class: JobClass) -> Permits {
         Permits {
             class,
@@ -159,7 +160,7 @@ impl Permits {
         self.class
     }
 
-    /// Whether no run can start, whatever job it is of.
+    /// Whether no job can start.
     pub fn are_all_taken(&self) -> bool {
         let taken = self.taken();
         taken.fast >= self.limits.fast && taken.slow >= self.limits.slow
@@ -185,7 +186,7 @@ impl Permits {
         }
     }
 
-    /// Whether a full query may be followed by another one. It may read a long backlog, so only once per `LOOK_AGAIN_EVERY`.
+    /// Whether a full query may be repeated at once. Because it may read a long backlog, only once per `LOOK_AGAIN_EVERY`.
     pub fn may_look_again(&self, now: Instant) -> bool {
         let mut taken = self.taken();
         let may = taken.looked_again_at.is_none_or(|at| now.duration_since(at) >= LOOK_AGAIN_EVERY);
@@ -230,8 +231,8 @@ impl Permits {
         })
     }
 
-    /// Returns the candidates that get a permit, with it. In each pool the application with the fewest runs comes next, and of several the
-    /// one that was served the least; of its candidates the one that is due first.
+    /// Returns the candidates that get a permit, with the permit. In each pool the application with the fewest runs comes next, among
+    /// equals the one served least; of its candidates the one that is due first.
     pub fn choose(&self, hints: Vec<Candidate>) -> Vec<(Candidate, Permit)> {
         let mut waiting: BTreeMap<Share, VecDeque<Candidate>> = BTreeMap::new();
         for hint in hints {
@@ -270,7 +271,7 @@ impl RunningJobs {
         running < most && of_application.is_none_or(|most| self.shares.running(is_slow, application) < most)
     }
 
-    /// Returns the applications that have reached their limit in the pool.
+    /// Returns the applications that have no permit left in the pool.
     fn without_place(&self, is_slow: bool, limits: Limits) -> Vec<String> {
         let (_, of_application) = limits.of_pool(is_slow);
         let Some(most) = of_application else { return Vec::new() };
@@ -301,9 +302,9 @@ pub struct Permit {
     target: String,
     /// Whether it counts for its server.
     has_target: bool,
-    /// Time since which it has its place in the pool.
+    /// Time since which it is in its pool.
     since: Instant,
-    /// Notified when the run should stop, because it is slow and the slow pool has no room.
+    /// Notified when the run should stop because it is slow and the slow pool is full.
     preempted: Arc<Notify>,
 }
 
@@ -331,12 +332,12 @@ fn give_back(counts: &mut BTreeMap<String, usize>, name: &str) {
 }
 
 impl Permit {
-    /// Returns the signal that asks the run to stop: a run that can continue later gives its permit to others.
+    /// Returns the signal that asks the run to stop, so that a run that can continue later frees its permit.
     pub fn preempted(&self) -> Arc<Notify> {
         Arc::clone(&self.preempted)
     }
 
-    /// Runs a future with this permit. A slow one moves to the slow pool, or is preempted while that has no room.
+    /// Runs a future with this permit. A slow run moves to the slow pool, or is preempted while that is full.
     pub async fn during(mut self, wakes: Wakes, turn: impl Future<Output = ()>) {
         tokio::pin!(turn);
         if self.permits.limits.slow == 0 || self.is_slow {
@@ -344,7 +345,7 @@ impl Permit {
         }
         while tokio::time::timeout(self.permits.pace.move_after, &mut turn).await.is_err() {
             if self.move_to_slow() {
-                // There is a permit for another run.
+                // A fast permit is free now.
                 wakes.wake(self.permits.class);
                 return turn.await;
             }
@@ -355,7 +356,7 @@ impl Permit {
     fn move_to_slow(&mut self) -> bool {
         let mut taken = self.permits.taken();
         let limits = self.permits.limits;
-        // For deliveries the duration says little about the server: see below.
+        // For deliveries the duration says little about the server, as explained below.
         let has_target_room =
             self.permits.class == JobClass::Deliver || has_room(&taken.targets, &self.target, limits.target);
         if !(has_target_room && taken.has_place(true, &self.application, limits)) {

@@ -1,5 +1,5 @@
-//! `Actor`: the one who administers, and what each role may do. One table for the panel, the API and the command line: pages draw the buttons
-//! of the acts that it allows, and nothing else decides.
+//! `Actor`: the person, key or command that administers, and the permissions of each role. One table for the panel, the API and the command
+//! line: pages show only buttons for permitted acts, and nothing else decides.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -8,23 +8,23 @@ use base::error::{Code, Result, not_found, refuse};
 use base::scopes::holds;
 use storage::audit_log::AuditActor;
 
-/// Time after a proof of who they are in which an operator may do dangerous things, ms.
+/// Time after an authentication in which an operator may do dangerous things, ms.
 pub const FRESH_MS: i64 = 15 * 60_000;
 
-/// The scopes of administration that an API key has.
+/// The administration scopes of an API key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AdminScopes {
-    /// See everything but the contents of events and requests.
+    /// Read everything except the contents of events and requests.
     pub read: bool,
     /// Change organizations, applications, and everything that belongs to them.
     pub write: bool,
-    /// Make operators and give them roles, which includes giving them all rights.
+    /// Create operators and grant them roles, which includes granting them all rights.
     pub operators: bool,
     pub connectors: bool,
 }
 
 impl AdminScopes {
-    /// The scopes of administration among these.
+    /// Returns the administration scopes among these.
     pub fn among(scopes: &[String]) -> AdminScopes {
         AdminScopes {
             read: holds(scopes, "admin.read"),
@@ -34,7 +34,7 @@ impl AdminScopes {
         }
     }
 
-    /// Whether a key with these scopes may do this. No key makes keys of administration: only the command line and the panel do.
+    /// Whether a key with these scopes may do this. No key creates administration keys: only the command line and the panel do.
     pub fn allow(self, act: Act) -> bool {
         match act {
             Act::SeeApplication | Act::SeeAudit => self.read,
@@ -61,12 +61,12 @@ pub enum ActorKind {
     Operator,
     /// An API key of the installation's own organization, with its scopes.
     Key(AdminScopes),
-    /// The command line, beside a running server or without one.
+    /// The command line, whether or not a server runs.
     Command,
 }
 
 impl ActorKind {
-    /// The kind as the audit log has it.
+    /// The name of the kind in the audit log.
     pub fn as_str(self) -> &'static str {
         match self {
             ActorKind::Operator => "operator",
@@ -76,7 +76,7 @@ impl ActorKind {
     }
 }
 
-/// A role in an organization; a later one may do what an earlier one may.
+/// A role in an organization, in ascending order: each may do what the earlier ones may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     Viewer,
@@ -97,13 +97,13 @@ impl Role {
         }
     }
 
-    /// The role of a word.
+    /// Returns the role with this name.
     pub fn parse(word: &str) -> Option<Role> {
         Role::ALL.into_iter().find(|role| role.as_str() == word)
     }
 }
 
-/// An act in the panel. The last five are about the whole installation, and have no organization.
+/// An act in the panel. The last five concern the whole installation, and have no organization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Act {
     /// Applications, keys without secrets, accounts, webhooks, events without their bodies, requests, usage.
@@ -118,7 +118,7 @@ pub enum Act {
     Disconnect,
     /// OAuth clients.
     ManageProviders,
-    /// Make and rename applications, their handles, redirects and request logs.
+    /// Create and rename applications; change their handles, redirect URIs and request logs.
     ManageApplication,
     ManageMembers,
     SeeAudit,
@@ -169,7 +169,7 @@ impl Act {
         }
     }
 
-    /// Whether a session has to be fresh for it: who they are was proved a short time ago.
+    /// Whether the act requires a recent authentication.
     pub fn needs_fresh(self) -> bool {
         matches!(
             self,
@@ -183,7 +183,7 @@ impl Act {
     }
 }
 
-/// The one who acts, with their rights.
+/// A person, key or command that acts, with its rights.
 #[derive(Clone, Debug)]
 pub struct Actor {
     pub kind: ActorKind,
@@ -194,12 +194,12 @@ pub struct Actor {
     pub is_admin: bool,
     /// Roles by organization.
     pub roles: BTreeMap<String, Role>,
-    /// When they proved last who they are, milliseconds since 1970. Keys and commands are always fresh.
+    /// Time of the last authentication, ms since 1970. Keys and commands always count as recent.
     pub fresh_at: i64,
 }
 
 impl Actor {
-    /// The command line: whoever can run it on this machine has the database and the master key anyway.
+    /// Returns the actor for the command line: whoever can run it on this machine has the database and the master key anyway.
     pub fn command(name: &str) -> Actor {
         Actor {
             kind: ActorKind::Command,
@@ -212,7 +212,7 @@ impl Actor {
         }
     }
 
-    /// An API key of the installation's own organization: it may do in every organization what its scopes say.
+    /// Returns the actor for an API key of the installation's own organization, which has the rights of its scopes in every organization.
     pub fn key(id: &str, name: &str, scopes: &[String], ip: Option<IpAddr>) -> Actor {
         Actor {
             kind: ActorKind::Key(AdminScopes::among(scopes)),
@@ -225,7 +225,8 @@ impl Actor {
         }
     }
 
-    /// The role in an organization, that of an owner for an admin. A key has the role that is as narrow as its scopes.
+    /// Returns the role in an organization; an admin has that of an owner. A key with write access has that of an owner, one with read
+    /// access that of a viewer.
     pub fn role(&self, organization_id: &str) -> Option<Role> {
         match self.kind {
             ActorKind::Key(scopes) if scopes.write => return Some(Role::Owner),
@@ -238,12 +239,12 @@ impl Actor {
         }
     }
 
-    /// Whether the actor may know that the organization is there.
+    /// Whether the actor may know that the organization exists.
     pub fn sees(&self, organization_id: &str) -> bool {
         self.role(organization_id).is_some()
     }
 
-    /// Whether the actor may do this in the organization; the organization does not count for acts of the installation.
+    /// Whether the actor may do this in the organization, which is ignored for acts on the installation.
     pub fn may(&self, act: Act, organization_id: &str) -> bool {
         if let ActorKind::Key(scopes) = self.kind {
             return scopes.allow(act);
@@ -255,15 +256,15 @@ impl Actor {
         }
     }
 
-    /// Whether a session proved a short time before `now` who they are. The clock of the host where it did may be ahead of this one's.
+    /// Whether the session authenticated shortly before `now`. The clock of the host that recorded it may be ahead of this one's.
     pub fn is_fresh(&self, now: i64) -> bool {
         self.kind != ActorKind::Operator || now.saturating_sub(self.fresh_at) < FRESH_MS
     }
 
-    /// Refuses what the actor may not do.
+    /// Refuses an act that the actor may not do.
     ///
     /// # Errors
-    /// `not_found` without the right, as if there were no such thing; `reauthentication_required` where the proof of who they are is too old.
+    /// `not_found` without the right, as if the object did not exist; `reauthentication_required` if the last authentication is too old.
     pub fn check(&self, act: Act, organization_id: &str, now: i64) -> Result<()> {
         if !self.may(act, organization_id) {
             return Err(not_found("page"));
@@ -274,7 +275,7 @@ impl Actor {
         Ok(())
     }
 
-    /// Refuses a dangerous thing after too long a time.
+    /// Refuses a dangerous act if the last authentication is too old.
     ///
     /// # Errors
     /// `reauthentication_required`.
@@ -288,7 +289,7 @@ impl Actor {
         }
     }
 
-    /// The actor as the audit log has it.
+    /// Returns the actor as the audit log stores it.
     pub fn audited(&self) -> AuditActor {
         AuditActor {
             kind: self.kind.as_str().to_owned(),
@@ -305,7 +306,7 @@ pub mod tests {
 
     use super::*;
 
-    /// An operator with one role, signed in at 0.
+    /// Returns an operator with one role, signed in at 0.
     pub fn operator(role: Option<Role>, is_admin: bool) -> Actor {
         Actor {
             kind: ActorKind::Operator,

@@ -1,5 +1,5 @@
-//! Connectors that were uploaded: checked as the command line checks them, then kept for an hour on this host until somebody who has read what
-//! they may do installs them. None of them is in service before. Each start, and each upload, removes those whose hour is over.
+//! Uploaded connectors: checked as on the command line, then kept for an hour on this host until an operator has reviewed their permissions
+//! and installs them. Until then they are not in service. Each start, and each upload, removes expired ones.
 //!
 //! ```text
 //! <data>/uploads/<ms>-<random>/connector.toml, <name>.wasm      checked, waits to be installed
@@ -23,24 +23,24 @@ use crate::manage::connectors::{CHANGE_LOCK, ensure_may_change, store};
 
 /// The manifest's file in the folder of an upload.
 pub const MANIFEST_FILE: &str = "connector.toml";
-/// The component's file while it arrives: only the manifest says its name.
+/// The file of the component during the upload: only the manifest has its name.
 pub const COMPONENT_FILE: &str = "upload";
-/// The end of the name of a folder whose upload is not checked yet.
+/// Suffix of the folder of an unchecked upload.
 pub const UNCHECKED: &str = ".part";
-/// Most bytes of an uploaded manifest, as the command line reads them.
+/// Maximum bytes of an uploaded manifest, as on the command line.
 pub const MAX_MANIFEST_BYTES: usize = 256 << 10;
-/// Most bytes of an uploaded component, as the command line reads them.
+/// Maximum bytes of an uploaded component, as on the command line.
 pub const MAX_COMPONENT_BYTES: usize = 40 << 20;
 
-/// Time for which an upload waits to be installed, ms.
+/// Time for which an upload is kept, ms.
 const LIFE_MS: i64 = 60 * 60_000;
-/// Uploads that wait at most; the oldest gives way.
+/// Maximum kept uploads; beyond it the oldest is removed.
 const MAX_WAITING: usize = 4;
-/// Most characters of the reason why a connector is not accepted.
+/// Maximum characters of the reason why a connector is refused.
 const MAX_REASON_CHARS: usize = 4_000;
-/// The parameter of refusals that quote why a connector is not accepted.
+/// The parameter of refusals that quote why a connector is refused.
 pub const CONNECTOR: &str = "connector";
-/// The message of the refusal of files for which the disk has no room.
+/// Message of the refusal if the disk has no room for the files.
 pub const NO_ROOM: &str = "the data directory has no room for the files";
 
 /// An upload that was checked.
@@ -50,22 +50,22 @@ pub struct UploadedConnector {
     pub replaced: Option<ReplacedConnector>,
 }
 
-/// The connector whose place an upload takes.
+/// The connector that an upload replaces.
 pub struct ReplacedConnector {
     pub version: String,
     pub digest: String,
-    /// None where the files of the installed version cannot be read.
+    /// None if the files of the installed version cannot be read.
     pub manifest: Option<Arc<Manifest>>,
-    /// Installed, and not one that comes with the host.
+    /// Whether it was installed, and is not one that is bundled with the host.
     pub is_installed: bool,
 }
 
-/// The versions that a page showed: an upload is installed only while both are still these.
+/// The versions that a page showed: an upload is installed only if both are unchanged.
 #[derive(Clone, Debug)]
 pub struct ShownVersions {
     /// The digest of the upload.
     pub digest: String,
-    /// The digest of the connector that it replaces; empty where there is none.
+    /// The digest of the connector that it replaces; empty if there is none.
     pub replaced: String,
 }
 
@@ -75,14 +75,14 @@ impl UploadedConnector {
         self.candidate.manifest()
     }
 
-    /// The versions that a page about it shows.
+    /// The versions to show on a page about it.
     pub fn versions(&self) -> ShownVersions {
         let replaced = self.replaced.as_ref().map(|replaced| replaced.digest.clone());
         ShownVersions { digest: self.candidate.digest().to_owned(), replaced: replaced.unwrap_or_default() }
     }
 }
 
-/// The folder of uploads of this host, which is made if it is missing, with room for another one: uploads whose hour is over are removed.
+/// Returns the folder of this host's uploads, which is created if missing, with room for another one: expired uploads are removed.
 ///
 /// # Errors
 /// `storage_full`, and other errors of the file system.
@@ -98,7 +98,7 @@ pub async fn ensure_folder(app: &App) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Removes what a crash left of uploads that arrived, and uploads whose hour is over. Call it at the start: no upload may be arriving.
+/// Removes expired uploads, and interrupted ones after a crash. Call it at the start, before any upload can arrive.
 pub async fn remove_leftovers(app: &App) {
     let (folder, now) = (folder(app), app.now());
     let remove = move || {
@@ -113,7 +113,7 @@ pub async fn remove_leftovers(app: &App) {
     }
 }
 
-/// The error of a file that cannot be written.
+/// Converts the error of a file that cannot be written.
 pub fn write_error(e: std::io::Error) -> Error {
     match e.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
@@ -128,7 +128,7 @@ fn folder(app: &App) -> PathBuf {
     app.config.data_dir.join("uploads")
 }
 
-/// Checks the connector in the folder `received`, which lies in the folder of uploads, and keeps it. Returns the id under which it waits.
+/// Checks the connector in the folder `received`, which lies in the folder of uploads, and keeps it. Returns its id.
 ///
 /// # Errors
 /// `invalid_parameter` with the param `connector` and the reason for a connector that no host would accept; `invalid_state` where several hosts
@@ -152,7 +152,7 @@ pub async fn keep(app: &App, received: &Path) -> Result<String> {
 /// The refusal of a connector. The message is the runtime's, as the command line prints it.
 fn refused(e: &anyhow::Error) -> Error {
     let reason = format!("{e:#}");
-    // It may quote names of the connector, as many and as long as it likes.
+    // It may quote names of the connector, of any number and length.
     let mut shown: String =
         reason.chars().take(MAX_REASON_CHARS).filter(|c| !is_direction_mark(*c)).collect();
     if reason.chars().nth(MAX_REASON_CHARS).is_some() {
@@ -161,12 +161,12 @@ fn refused(e: &anyhow::Error) -> Error {
     invalid(Code::InvalidParameter, CONNECTOR, shown)
 }
 
-/// Whether a character changes the order in which others are shown.
+/// Whether a character changes the display order of others.
 fn is_direction_mark(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Reads what arrived, under the name that the manifest gives it.
+/// Reads the received files, under the name that the manifest gives.
 async fn read_received(app: &App, received: PathBuf) -> Result<InstallCandidate> {
     let path = received.join(MANIFEST_FILE);
     let read = move || -> anyhow::Result<Option<String>> {
@@ -175,7 +175,7 @@ async fn read_received(app: &App, received: PathBuf) -> Result<InstallCandidate>
     let text = blocking(read).await?;
     let text = text
         .ok_or_else(|| invalid(Code::InvalidParameter, CONNECTOR, format!("{MANIFEST_FILE} is not UTF-8")))?;
-    // A manifest's name is a plain word: it leads to no other folder.
+    // A manifest's name is a plain word, so it leads to no other folder.
     let manifest = Manifest::parse(&text).map_err(|e| refused(&e))?;
     let store = connector_dir(&app.config);
     let read = move || {
@@ -192,7 +192,7 @@ fn read_candidate(folder: &Path, store: &Path) -> anyhow::Result<InstallCandidat
     InstallCandidate::read(folder, store.as_ref(), &Limits::default())
 }
 
-/// The upload with this id; none once it is installed or its hour is over.
+/// Finds the upload with this id; none once it is installed or has expired.
 ///
 /// # Errors
 /// Errors of the file system.
@@ -204,7 +204,7 @@ pub async fn find(app: &App, id: &str) -> Result<Option<UploadedConnector>> {
     let (path, store) = (folder(app).join(id), connector_dir(&app.config));
     let read = move || match read_candidate(&path, &store) {
         Ok(candidate) => Ok(Some((candidate, path))),
-        // It was never there, or went a moment ago.
+        // It never existed, or was removed a moment ago.
         Err(_) if !path.join(MANIFEST_FILE).exists() => Ok(None),
         Err(e) => Err(e),
     };
@@ -213,7 +213,7 @@ pub async fn find(app: &App, id: &str) -> Result<Option<UploadedConnector>> {
     Ok(Some(UploadedConnector { candidate, folder, replaced }))
 }
 
-/// The connector that a candidate replaces: the installed one of its name, else the one that is in service.
+/// Returns the connector that a candidate replaces: the installed one of its name, else the one in service.
 fn find_replaced(app: &App, candidate: &InstallCandidate) -> Option<ReplacedConnector> {
     if let Some(installed) = candidate.installed() {
         return Some(ReplacedConnector {
@@ -249,13 +249,13 @@ pub async fn install(app: &App, actor: &Actor, id: &str, shown: &ShownVersions) 
     let manifest = uploaded.manifest();
     let (name, version) = (manifest.name.clone(), manifest.version.clone());
     let replaced = uploaded.replaced.as_ref().map(|replaced| replaced.version.clone());
-    // It is compiled already, so this is quick; an entry of the audit log is to be of a connector that is accepted.
+    // It is compiled already, so this is quick; the audit log must only name accepted connectors.
     app.runtime.check_candidate(&uploaded.candidate).await.map_err(|e| refused(&e))?;
     let details = json!({ "version": version, "digest": versions.digest, "replacedVersion": replaced });
     let target = Target::installation(name.as_str()).details(details);
     let attempt = acting::attempt(app, actor, "connector_installed", &target, None);
     let answer = StoredResponse::ok(serde_json::to_vec(&json!({ "name": name }))?);
-    // The same version again changes nothing, but goes into service where it could not be loaded.
+    // Installing the same version again changes nothing, but puts it into service if it could not be loaded.
     let is_new =
         uploaded.replaced.as_ref().is_none_or(|old| !old.is_installed || old.digest != versions.digest);
     let attempt = if is_new { attempt } else { attempt.without_entry() };
@@ -270,7 +270,7 @@ pub async fn install(app: &App, actor: &Actor, id: &str, shown: &ShownVersions) 
     Ok(answer)
 }
 
-/// Removes uploads whose hour is over, and the oldest beyond those that may wait.
+/// Removes expired uploads, and the oldest beyond the maximum.
 fn sweep(folder: &Path, now: i64) {
     let mut all = stored(folder);
     all.sort_unstable_by(|a, b| b.cmp(a));
@@ -285,14 +285,14 @@ fn sweep(folder: &Path, now: i64) {
     }
 }
 
-/// The uploads in a folder, with their times. None where it cannot be read: there may be no folder yet.
+/// Returns the uploads in a folder, with their times; none if the folder cannot be read, perhaps because it does not exist yet.
 fn stored(folder: &Path) -> Vec<(i64, String)> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
     names.filter_map(|name| made_at(&name).map(|at| (at, name))).collect()
 }
 
-/// Removes the folder of an upload. One that stays is no reason to refuse others.
+/// Removes the folder of an upload. A failure does not refuse other uploads.
 fn remove_folder(folder: &Path) {
     match std::fs::remove_dir_all(folder) {
         // Another request may have removed it at the same moment.
@@ -303,12 +303,12 @@ fn remove_folder(folder: &Path) {
     }
 }
 
-/// The time in the name of an upload's folder, ms since 1970.
+/// Returns the time in the name of an upload's folder, ms since 1970.
 fn made_at(name: &str) -> Option<i64> {
     name.split_once('-')?.0.parse().ok()
 }
 
-/// Whether a text has the form of an id: it leads to no other folder, and to no upload that is not checked.
+/// Whether a text has the form of an id, so that it leads to no other folder and no unchecked upload.
 fn is_id(id: &str) -> bool {
     id.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-' || (b'a'..=b'f').contains(&byte))
 }

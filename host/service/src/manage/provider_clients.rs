@@ -1,5 +1,5 @@
-//! OAuth clients of an application, as its owners register them: client id, secret and the operator's settings. Addresses and origins in
-//! place of the connector's own are left to the command line: nobody who signs in to the panel names a server that this host calls.
+//! OAuth clients of an application, as its owners register them: client id, secret and the operator's settings. URLs and origins that
+//! replace the connector's own can only be set on the command line: users of the panel must not choose servers that this host calls.
 
 use std::sync::Arc;
 
@@ -19,35 +19,35 @@ use crate::connections::{ensure_provider_allowed, oauth};
 use crate::manage::providers::{callback_url, default_callback_url, inputs, secret_place};
 use crate::writes::etag::ExpectedEtag;
 
-/// Accounts of a provider that are counted at most.
+/// Maximum accounts of a provider that are counted.
 pub const MAX_COUNTED_ACCOUNTS: usize = 100;
 
-/// A client as a form has it.
+/// A client as entered in a form.
 pub struct ClientChange {
     pub client_id: String,
-    /// None: the stored one stays.
+    /// The new secret; none: the stored one stays.
     pub secret: Option<Zeroizing<String>>,
-    /// The provider gave no secret; a stored one is removed.
+    /// Whether the provider issued no secret; a stored one is then removed.
     pub is_public: bool,
-    /// Values of the operator's settings by their names; an empty one is removed.
+    /// Values of the operator's settings by name; an empty one removes the setting.
     pub settings: Vec<(String, String)>,
 }
 
-/// A provider with OAuth, and the application's client there.
+/// A provider with OAuth, and the application's client for it.
 pub struct RegisteredClient {
     pub manifest: Arc<Manifest>,
     pub client: Option<OAuthClient>,
-    /// The address to enter at the provider, to which users return.
+    /// The callback URL to enter at the provider, to which users return.
     pub callback_url: String,
 }
 
 impl RegisteredClient {
-    /// The settings that an operator gives as text.
+    /// The settings that an operator enters as text.
     pub fn settings(&self) -> impl Iterator<Item = &Setting> {
         self.manifest.settings.iter().filter(move |setting| takes_text(&self.manifest, setting))
     }
 
-    /// The stored value of a setting, as text.
+    /// Returns the stored value of a setting, as text.
     pub fn value(&self, name: &str) -> String {
         match self.client.as_ref().and_then(|client| client.settings.get(name)) {
             Some(Value::String(text)) => text.clone(),
@@ -57,13 +57,13 @@ impl RegisteredClient {
     }
 }
 
-/// Whether an operator gives a setting as text: it names no server.
+/// Whether an operator enters a setting as text: it names no server.
 fn takes_text(manifest: &Manifest, setting: &Setting) -> bool {
     let mut of_servers = manifest.hosts_from_settings.iter().chain(&manifest.servers_from_settings);
     setting.operator && setting.fixed.is_none() && !of_servers.any(|name| *name == setting.name)
 }
 
-/// The providers with OAuth, by their titles.
+/// Lists the providers with OAuth, by title.
 ///
 /// # Errors
 /// Those of the database.
@@ -81,7 +81,7 @@ pub async fn list(app: &App, tenant: &Tenant) -> Result<Vec<RegisteredClient>> {
     Ok(found)
 }
 
-/// A provider with OAuth by its connector's name.
+/// Finds a provider with OAuth by its connector's name.
 ///
 /// # Errors
 /// `not_found`, and those of the database.
@@ -100,7 +100,7 @@ fn registered_client(app: &App, manifest: Arc<Manifest>, client: Option<OAuthCli
     RegisteredClient { manifest, client, callback_url }
 }
 
-/// The manifest of a provider with OAuth.
+/// Returns the manifest of a provider with OAuth.
 ///
 /// # Errors
 /// `not_found`.
@@ -112,11 +112,11 @@ pub fn manifest(app: &App, provider: &str) -> Result<Arc<Manifest>> {
     }
 }
 
-/// Registers a client, or changes the one that is registered.
+/// Registers a client, or changes the registered one.
 ///
 /// # Errors
-/// `invalid_parameter` of `clientId`, `clientSecret` or `settings.<name>`; `missing_field` of `clientSecret` for a new client of a provider that
-/// gives secrets; `invalid_state` where somebody else changed it at the same moment.
+/// `invalid_parameter` for `clientId`, `clientSecret` or `settings.<name>`; `missing_field` for `clientSecret` of a new client if the
+/// provider issues secrets; `invalid_state` if it was changed concurrently.
 pub async fn save(
     app: &App,
     tenant: &Tenant,
@@ -169,7 +169,7 @@ pub async fn save(
     Ok(answer)
 }
 
-/// Whether a client has everything of another one but the time of its last change.
+/// Whether two clients are equal except for the time of the last change.
 pub fn is_same(found: &OAuthClient, client: &OAuthClient) -> bool {
     *client == OAuthClient { updated_at: client.updated_at, ..found.clone() }
 }
@@ -178,7 +178,7 @@ pub fn is_same(found: &OAuthClient, client: &OAuthClient) -> bool {
 /// and nothing is written.
 ///
 /// # Errors
-/// `invalid_state` where somebody else changed it at the same moment.
+/// `invalid_state` if it was changed concurrently.
 pub async fn write_change(
     tx: &mut storage::Tx,
     found: Option<&OAuthClient>,
@@ -192,10 +192,10 @@ pub async fn write_change(
     Ok(attempt.clone())
 }
 
-/// Writes a client, new or changed.
+/// Writes a new or changed client.
 ///
 /// # Errors
-/// `invalid_state` where somebody else changed it at the same moment.
+/// `invalid_state` if it was changed concurrently.
 pub async fn write(tx: &mut storage::Tx, client: &OAuthClient, is_new: bool) -> Result<()> {
     let is_written = match is_new {
         true => oauth_clients::insert(tx, client).await?,
@@ -209,7 +209,7 @@ pub async fn write(tx: &mut storage::Tx, client: &OAuthClient, is_new: bool) -> 
     }
 }
 
-/// A client of the application at a provider, with nothing in it yet.
+/// Returns an empty client of the application for a provider.
 pub fn new_client(app: &App, tenant: &Tenant, provider: &str) -> OAuthClient {
     let now = app.now();
     OAuthClient {
@@ -232,7 +232,7 @@ pub fn new_client(app: &App, tenant: &Tenant, provider: &str) -> OAuthClient {
 /// Checks a client's secret.
 ///
 /// # Errors
-/// `invalid_parameter` of `clientSecret`.
+/// `invalid_parameter` for `clientSecret`.
 pub fn check_secret(secret: Option<&Zeroizing<String>>) -> Result<()> {
     let fits =
         |text: &str| (1..=MAX_CLIENT_SECRET).contains(&text.len()) && !text.chars().any(char::is_control);
@@ -246,7 +246,7 @@ pub fn check_secret(secret: Option<&Zeroizing<String>>) -> Result<()> {
     }
 }
 
-/// The values of the operator's settings; none where a value is to be removed.
+/// Checks the values of the operator's settings; none for a value to be removed.
 fn checked_settings(manifest: &Manifest, given: &[(String, String)]) -> Result<Vec<(String, Option<Value>)>> {
     let mut checked = Vec::with_capacity(given.len());
     for (name, text) in given {
@@ -264,10 +264,10 @@ fn checked_settings(manifest: &Manifest, given: &[(String, String)]) -> Result<V
     Ok(checked)
 }
 
-/// Takes a client out of use, or puts it into use again. Connections stay.
+/// Disables or enables a client. Connections stay.
 ///
 /// # Errors
-/// `invalid_state` where there is none.
+/// `invalid_state` if there is none.
 pub async fn set_disabled(
     app: &App,
     tenant: &Tenant,
@@ -298,12 +298,12 @@ pub async fn set_disabled(
     Ok(answer)
 }
 
-/// Checks what connecting an account needs: that the client is registered and in use, that the operator's settings are whole, and that the
-/// addresses of the provider are known or are found in its metadata. Returns the address to which users are sent, without its query. No
-/// user and no secret is sent anywhere.
+/// Checks the requirements for connecting an account: the client is registered and enabled, the operator's settings are complete, and the
+/// provider's URLs are known or found in its metadata. Returns the URL to which users are redirected, without its query. No user and no
+/// secret is sent anywhere.
 ///
 /// # Errors
-/// `provider_not_registered` with the cause; `provider_error` and `provider_unavailable` where the provider's metadata cannot be read or used;
+/// `provider_not_registered` with the cause; `provider_error` and `provider_unavailable` if the provider's metadata cannot be read or used;
 /// `not_found` for a provider without OAuth.
 pub async fn check(app: &App, tenant: &Tenant, provider: &str) -> Result<String> {
     manifest(app, provider)?;
@@ -314,7 +314,7 @@ pub async fn check(app: &App, tenant: &Tenant, provider: &str) -> Result<String>
     Ok(address.into())
 }
 
-/// The number of live accounts of the application at a provider, at most `MAX_COUNTED_ACCOUNTS`.
+/// Counts the live accounts of the application at a provider, up to `MAX_COUNTED_ACCOUNTS`.
 ///
 /// # Errors
 /// Those of the database.
@@ -323,12 +323,12 @@ pub async fn count_accounts(app: &App, tenant: &Tenant, provider: &str) -> Resul
     Ok(connections::list(app.db.reader(), tenant, (provider, ""), "", most).await?.len())
 }
 
-/// Removes a client with its secret. `is_forced`: also where accounts of the provider are connected, whose tokens can then not be renewed any
-/// more. An account that is connected at the same moment stays. `expected` is the version that the removal is based on.
+/// Removes a client with its secret. `is_forced`: even if accounts of the provider are connected, whose tokens can then no longer be
+/// renewed. An account that is connected concurrently stays. `expected` is the version that the removal is based on.
 ///
 /// # Errors
-/// `not_empty` where accounts are connected and it is not forced; `invalid_state` where there is no client, or where somebody else changed it
-/// at the same moment; `stale_etag`.
+/// `not_empty` if accounts are connected and it is not forced; `invalid_state` if there is no client, or if it was changed concurrently;
+/// `stale_etag`.
 pub async fn remove(
     app: &App,
     tenant: &Tenant,
@@ -350,7 +350,7 @@ pub async fn remove(
                 refuse(Code::InvalidState, "the application has no client at this provider")
             })?;
             expected.check(&etag(&client))?;
-            // It locks the row, so that no other version than the one that was checked is removed.
+            // It locks the row, so that only the checked version is removed.
             write(tx, &client, false).await?;
             oauth_clients::remove(tx, &tenant, &provider).await?;
             let answer = StoredResponse::no_content();
@@ -363,7 +363,7 @@ pub async fn remove(
     Ok(answer)
 }
 
-/// The version of a registration. One that is made again has another id, so that no version of the one before it is its own.
+/// Returns the version of a registration. A client that is registered again has a new id, so its versions differ from all earlier ones.
 pub(crate) fn etag(client: &OAuthClient) -> String {
     format!("\"{}_{}\"", client.id, client.version)
 }

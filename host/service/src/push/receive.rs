@@ -1,5 +1,5 @@
-//! Matches notifications with the watches that they name, and makes pulls due for authentic ones. At most two reads and one write per
-//! request; no other content of a notification is used.
+//! Matches notifications with the watches that they name, and makes pulls due for authentic ones. A request costs at most two reads and one
+//! write; no other content of a notification is used.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,9 +22,9 @@ use crate::push::notification::{
 use crate::push::recipients::Recipients;
 use crate::sync::schedule::{pull_id_of, renew_id_of};
 
-/// Shortest interval at which the arrival of notifications is recorded for a watch, ms, while they make no pull due.
+/// Shortest interval at which the arrival of notifications that make no pull due is recorded for a watch, ms.
 const NOTED_EVERY_MS: i64 = 10_000;
-/// Delay of a pull for a watch with too frequent notifications, ms: it covers all of them.
+/// Delay of a pull for a watch with too frequent notifications, ms: one pull serves all of them.
 const MERGED_MS: i64 = 1_000;
 /// Shortest time between pulls that notifications without a secret make due, ms.
 const UNPROVED_EVERY_MS: i64 = 60_000;
@@ -36,26 +36,26 @@ pub enum NotificationPace {
     Fine,
     /// Too frequent: those of a second count as one.
     Merged,
-    /// A rate at which a request without other notifications is refused. Beside others they are merged.
+    /// A flood: a request without other notifications is refused; beside others they are merged.
     Flood,
 }
 
-/// Counts notifications and requests.
+/// Limits the rate of notifications and requests.
 pub trait Budgets: Sync {
     /// Counts a notification of a watch, authentic or not; `name` stands for the watch and the secret.
     fn of_watch(&self, name: &str) -> NotificationPace;
 
-    /// Counts a request of the provider: one with a notification that is `Fine`, or one with merged ones only (`Merged`). Fails over the
-    /// budget of these.
+    /// Counts a request of the provider, with a notification that is `Fine`, or with merged ones only (`Merged`). Fails if that budget is
+    /// used up.
     fn of_provider(&self, pace: NotificationPace) -> Result<()>;
 }
 
 /// The result of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiveResult {
-    /// It was matched with the watches; the response does not reveal whether any of it was authentic.
+    /// The notifications were matched with watches; the response does not reveal whether any was authentic.
     Notified,
-    /// It only reports the start of watches.
+    /// The request only reports the start of watches.
     Greeted,
 }
 
@@ -108,11 +108,11 @@ fn limit_rate(
 ) -> Result<Vec<(NotificationPace, Notification)>> {
     let pace = |one: &Notification| {
         let secret = match push.auth {
-            // A signature differs with each body, and a JSON Web Token belongs to no watch.
+            // A signature differs with each body, and a JSON Web Token belongs to no single watch.
             PushAuth::Hmac | PushAuth::Jwt => "",
             PushAuth::ChannelToken | PushAuth::ClientState => one.secret.as_str(),
         };
-        // Each kind has its own budgets: at the address of one without a secret, anybody can name watches of another kind.
+        // Each kind has its own budgets: at the address of a kind without a secret, anyone can name watches of another kind.
         let kind = push.name.as_deref().unwrap_or_default();
         let name = format!("{provider}/{kind}\n{}\n{secret}", one.subject.name());
         budgets.of_watch(&app.keyring.watch_token_hash(&name))
@@ -124,7 +124,7 @@ fn limit_rate(
         // Not 429: Google repeats only after 500, 502, 503 or 504.
         return Err(Refusal::new(Code::Overloaded, message).retry_after_s(1).into());
     }
-    // A single watch that is too frequent takes nothing from the others of its provider: merged notifications have a budget of their own.
+    // A single busy watch takes nothing from others of its provider: merged notifications have a separate budget.
     let has_fine = paced.iter().any(|(pace, _)| *pace == NotificationPace::Fine);
     budgets.of_provider(if has_fine { NotificationPace::Fine } else { NotificationPace::Merged })?;
     Ok(paced)
@@ -148,7 +148,7 @@ async fn find(app: &App, provider: &str, paced: &[(NotificationPace, Notificatio
     }
 }
 
-/// The actions for authentic notifications.
+/// The actions that authentic notifications cause.
 #[derive(Clone, Debug, Default)]
 struct Hints {
     /// At least one notification is the provider's.
@@ -156,7 +156,7 @@ struct Hints {
     /// Ids of the jobs of pulls that are due now; `merged`: of those that are due a moment later.
     now: BTreeSet<String>,
     merged: BTreeSet<String>,
-    /// The pulls of watches with unauthenticated notifications: due a minute after the last one.
+    /// Ids of the pulls of watches with unauthenticated notifications: due a minute after the last pull.
     unproved: BTreeSet<String>,
     /// Ids of watches to renew, of watches that have ended (`removed`), and of the jobs that process them (`renewals`).
     renewed: BTreeSet<String>,
@@ -164,7 +164,7 @@ struct Hints {
     renewals: BTreeSet<String>,
     /// Watches for which the arrival of notifications is recorded.
     noted: BTreeSet<String>,
-    /// The notified watches, by the pull that reads what they watch.
+    /// The notified watches, by the job of the pull that reads their changes.
     told: BTreeMap<String, BTreeSet<String>>,
 }
 
@@ -224,7 +224,7 @@ fn proves(app: &App, push: &Push, watch: &Watch, one: &Notification, body: &[u8]
             // Compared in constant time.
             signature.is_ok_and(|signature| mac.chain_update(body).verify_slice(&signature).is_ok())
         }
-        // `receive` has verified the token of the whole request.
+        // `receive` has verified the token, which covers the whole request.
         PushAuth::Jwt => true,
     }
 }
@@ -248,7 +248,7 @@ impl Hints {
         }
     }
 
-    /// Leaves out pulls that start soon enough anyway: any pull that begins from here on reads the change.
+    /// Drops pulls that start soon enough anyway: any pull that begins from now on reads the change.
     async fn leave_out_planned(&mut self, app: &App, now: i64) -> Result<()> {
         let hinted = &(&self.now | &self.merged) | &self.unproved;
         let ids: Vec<String> = hinted.into_iter().collect();

@@ -1,5 +1,5 @@
-//! The job kind `send`: hands one message over to its provider, or searches for it if the outcome of an earlier attempt is unknown. The job
-//! is enqueued with the message, and deleted with its final outcome, in one transaction each.
+//! The job kind `send`: hands one message over to its provider, or searches for it there if the outcome of an earlier attempt is unknown.
+//! The message is stored together with its job, and its final outcome deletes the job, each in one transaction.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,18 +40,18 @@ const HANDED_OVER: &str = "handed-over";
 const ACCEPTED: &str = "accepted";
 /// Waits between attempts to write the outcome of a message, ms.
 const WRITE_AGAIN_AFTER_MS: [u64; 3] = [100, 1_000, 5_000];
-/// Delay before a message that another run or a client has just taken is read again, ms.
+/// Delay before a message that another run or a client has just changed is read again, ms.
 const LOOK_AGAIN_MS: i64 = 5_000;
 
-/// Attempts after which a message is given up if none of them ended (they took too long, or killed their hosts): more than the retry
-/// schedule has, and fewer than the hosts that a job may lose (`lost_jobs::MAX_CRASHES`).
+/// Attempts after which a message fails if none of them ended (they took too long, or their hosts crashed): more than the retry schedule
+/// has, and fewer than the hosts that a job may lose (`lost_jobs::MAX_CRASHES`).
 const MOST_ATTEMPTS: i64 = 18;
 
 /// The job kind. The provider's responses have a retry schedule of their own; `retry` is for runs that could write nothing.
 pub const SEND: JobKind = JobKind {
     name: SEND_JOB,
     class: JobClass::Send,
-    // A call of a connector takes a minute at most, and may wait a little for capacity before.
+    // A call of a connector takes at most a minute, after a short wait for capacity.
     deadline_ms: Some(120_000),
     max_attempts: None,
     retry: RetryDelay { first_ms: 5_000, longest_ms: 10 * 60_000 },
@@ -79,7 +79,7 @@ async fn run(app: &App, job: &Job, must_finish: &Arc<AtomicBool>) -> Result<JobE
     let as_of = log::last_sequence(app.db.reader(), &row.tenant).await?;
     let outcome = match row.handed_over_at {
         None if row.attempts > MOST_ATTEMPTS => {
-            let message = "no attempt to hand the message over came to an end".into();
+            let message = "every attempt to send the message was interrupted".into();
             Some(SendOutcome::Failed { code: "internal_error".into(), message })
         }
         None => {
@@ -118,7 +118,7 @@ async fn begin(app: &App, job: &Job) -> Result<Option<OutboxMessage>> {
         .await
 }
 
-/// Writes the outcome of an attempt, and retries while the database fails: it could not be determined later.
+/// Writes the outcome of an attempt, and retries while the database fails, because the outcome could not be determined later.
 async fn store_with_retries(
     app: &App,
     row: &OutboxMessage,
@@ -139,7 +139,7 @@ async fn store_with_retries(
     store_outcome::write_outcome(app, row, job, as_of, outcome).await
 }
 
-/// Marks the message that was answered or forwarded, as every mail program does. A convenience: it is not retried.
+/// Marks the message that was answered or forwarded, as mail programs do. A convenience that is not retried.
 async fn mark_original(app: &App, row: &OutboxMessage) -> Result<()> {
     let options: SendOptions = serde_json::from_str(&row.options)?;
     let Some(id) = &options.original else { return Ok(()) };
@@ -175,19 +175,19 @@ async fn mark_original(app: &App, row: &OutboxMessage) -> Result<()> {
     }
 }
 
-/// Records on disk how far the hand-over has come.
+/// Records in the database how far the hand-over has come.
 struct Mark {
     app: App,
     job: Job,
     must_finish: Arc<AtomicBool>,
-    /// The lane of the run: a call may run on threads that do not have it.
+    /// The lane of the run, since a call may run on threads without it.
     lane: Lane,
 }
 
 impl Mark {
     /// Records that the provider is about to get the message. Fails if it must not.
     async fn handed_over(&self) -> anyhow::Result<()> {
-        // First, so that a stop that comes now waits.
+        // Set first, so that a stop that comes now waits.
         self.must_finish.store(true, Ordering::Release);
         let (id, fence, now) = (self.job.key().to_owned(), self.job.fence, self.app.now());
         let noted: anyhow::Result<bool> = self
@@ -197,11 +197,11 @@ impl Mark {
             .await;
         let is_ours = matches!(noted, Ok(true));
         self.must_finish.store(is_ours, Ordering::Release);
-        anyhow::ensure!(noted?, "the message was taken back, or another attempt has it");
+        anyhow::ensure!(noted?, "the message was cancelled, or another attempt has it");
         Ok(())
     }
 
-    /// Records that the provider has accepted the message. A failure to write it does not stop the rest.
+    /// Records that the provider has accepted the message. A failure to record that does not stop the call.
     async fn accepted(&self) {
         let (id, fence, now) = (self.job.key().to_owned(), self.job.fence, self.app.now());
         let noted: anyhow::Result<bool> = self
@@ -210,7 +210,7 @@ impl Mark {
             .write(move |tx| Box::pin(async move { table::accepted(tx, &id, fence, now).await }))
             .await;
         if let Err(e) = noted {
-            tracing::warn!(job = %self.job.id, error = %format!("{e:#}"), "that a message was taken cannot be kept yet");
+            tracing::warn!(job = %self.job.id, error = %format!("{e:#}"), "the acceptance of a message cannot be stored yet");
         }
     }
 }
@@ -252,7 +252,7 @@ async fn attempt(
     let blobs = Blobs::default();
     let message = table::pieces(app.db.reader(), &row.id).await?.concat();
     if message.is_empty() {
-        // Either it was cancelled a moment ago, which `write_outcome` finds out, or its content is lost.
+        // Either it has just been cancelled, which `write_outcome` detects, or its content is lost.
         let (code, message) = ("empty_message".into(), "the message has no content and was not sent".into());
         return Ok(Some(SendOutcome::Failed { code, message }));
     }
@@ -283,7 +283,7 @@ async fn attempt(
     let fence = mark.job.fence.to_string();
     let call_options = CallOptions {
         idempotency_key: Some(key),
-        // The present attempt is counted already.
+        // The current attempt is counted already.
         earlier_attempts: (row.attempts - options.attempts_of_earlier_rounds - 1).max(0),
         background: true,
         blobs,
@@ -317,7 +317,7 @@ fn target<'a>(app: &App, connection: &'a Connection) -> Result<CallTarget<'a>, S
     })
 }
 
-/// Returns the outcome of a failed call. None: another run has the message, and the end of the call is not the provider's fault.
+/// Returns the outcome of a failed call. None: another run has the message, so the call's failure is not the provider's.
 async fn not_told(
     app: &App,
     connection: &Connection,
@@ -369,7 +369,7 @@ async fn sent_copy(
 async fn search_sent_copy(app: &App, connection: &Connection, row: &OutboxMessage) -> Result<SendOutcome> {
     let kept: SendOptions = serde_json::from_str(&row.options)?;
     if !kept.save_to_sent {
-        // Copies of earlier attempts would be found as well.
+        // Copies of earlier attempts would be found too.
         return Ok(SendOutcome::NotFound { message: "no copy of it was to be kept".into() });
     }
     let args = MessageFind { internet_message_id: row.internet_message_id.clone() };

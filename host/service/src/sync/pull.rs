@@ -26,11 +26,11 @@ use crate::sync::scope::SyncScope;
 use crate::sync::walk::Walk;
 use crate::sync::{quarantine, save, state};
 
-/// Most pages of one pull; it bounds a connector whose pages never end.
+/// Maximum pages of one pull, for a connector whose pages never end.
 const MAX_PAGES: usize = 10_000;
 /// Unreadable records without a readable one after which the pull fails and blames the connector.
 pub(crate) const MAX_UNREADABLE_RECORDS: usize = 5;
-/// Most pages of one background run, and the time after which it starts no more: others run then, and the next run continues.
+/// Maximum pages of one background run, and the time after which it reads no more; the next run continues.
 const TURN_PAGES: usize = 20;
 const TURN_TIME: Duration = Duration::from_secs(10);
 
@@ -43,7 +43,7 @@ pub struct PullLimits<'a> {
     pub job: Option<&'a Job>,
     /// Requested before its due time.
     pub is_asked_for: bool,
-    /// Most pages, if the next pull can continue.
+    /// Maximum pages, if the next pull can continue.
     pub pages: usize,
     /// Time after which no page is started, if the next pull can continue. None: unlimited.
     pub time: Option<Duration>,
@@ -67,8 +67,8 @@ impl<'a> PullLimits<'a> {
     }
 }
 
-/// Updates the copy of a scope. The caller holds the scope's lock. Fails with `LostLease` if the job is no longer this host's: no more is
-/// written then.
+/// Updates the local copy of a scope. The caller holds the scope's lock. Fails with `LostLease`, and writes no more, if the job is no
+/// longer this host's.
 pub async fn run(
     app: &App,
     connection: &Connection,
@@ -78,7 +78,7 @@ pub async fn run(
     let mark = app.freshness.mark();
     let mut state = state(app, connection, scope).await?;
     let was_well_at = state.last_success_at.filter(|_| state.status == "caught_up");
-    // The data are the provider's version from here on, not from the end.
+    // Records are the provider's version as of now, not as of the end of the pull.
     let began = app.now();
     state.last_attempt_at = Some(began);
     if state.last_success_at.is_none() {
@@ -95,7 +95,7 @@ pub async fn run(
         until: by.time.map(|time| Instant::now() + time),
         is_watched: OnceCell::new(),
         was_well_at,
-        // Deferred names are read, and written, before the page is requested.
+        // Deferred names are read and written before the page is requested.
         log_position: Some(state.log_sequence).filter(|last| *last > 0 && !remains.has_names),
         has_names: remains.has_names,
         has_written: AtomicBool::new(false),
@@ -123,7 +123,7 @@ pub async fn run(
             app.coverage.tell(&scope.lock_name(connection));
             let until = state.next_pull_at.filter(|_| by.background && throttle::is_held(&e));
             match until {
-                // No request was sent: no attempt has failed.
+                // No request was sent, so this is no failed attempt.
                 Some(until) => Ok(PullEnd::Waits(until)),
                 None => Err(failed(app, connection, &e).await),
             }
@@ -163,15 +163,15 @@ pub(crate) struct Pull<'a> {
     pub(crate) by: PullLimits<'a>,
     /// Time after which no page is started.
     until: Option<Instant>,
-    /// Whether the provider notifies of changes, once that was queried.
+    /// Whether the provider notifies of changes; queried on first use.
     pub(crate) is_watched: OnceCell<bool>,
-    /// Time at which the stored state became the one that a quiet pull would write.
+    /// Time since which the stored state is the one that a pull without changes would write.
     pub(crate) was_well_at: Option<i64>,
     /// The log's last sequence when the state was read, until the first request to the provider.
     log_position: Option<i64>,
-    /// There may be names whose content is to be read before the next page.
+    /// Whether there may be names whose content must be read before the next page.
     has_names: bool,
-    /// It has written more than failures of calls.
+    /// Whether it has written anything besides failures of calls.
     pub(crate) has_written: AtomicBool,
     restarted: bool,
     pub(crate) walk: Walk,
@@ -209,7 +209,7 @@ impl Pull<'_> {
             let answer = match asked {
                 Ok(answer) => answer,
                 Err(e) if e.code == runtime::Code::CursorExpired && !self.restarted => {
-                    // The provider has dropped the cursor: read everything and report only differences.
+                    // The provider has dropped the cursor: read everything, and report only differences.
                     self.restarted = true;
                     state.provider_resets += 1;
                     (cursor, scan, is_resumed, self.walk) = (None, None, false, Walk::default());
@@ -224,7 +224,7 @@ impl Pull<'_> {
             connections::state::record_outcome(self.app, self.connection, Ok(())).await;
             self.check(state, &answer, cursor.as_deref())?;
             let (more, next) = (answer.more, answer.cursor.clone());
-            // A mailbox whose sync was begun by an earlier version has no marks of the records that it read.
+            // A mailbox whose sync began under an earlier version has no marks of the records read.
             let is_unmarked = self.is_first_reading(state) && cursor.is_some();
             if scan.is_none() && answer.body.enumeration && !is_unmarked {
                 scan = Some(Scan { generation: state.generation + 1, since: as_of });
@@ -242,14 +242,14 @@ impl Pull<'_> {
             }
             cursor = next;
             if more {
-                // The stored cursor is inside a round, whose end has to be stored even without changes.
+                // The stored cursor is inside a round, whose end must be stored even without changes.
                 self.was_well_at = None;
                 continue;
             }
             if state.doubt.is_none() && (!is_resumed || state.cursor.is_none()) {
                 return Ok(PullEnd::CaughtUp);
             }
-            // A second full read before a deletion; or the changes since the start of a resumed walk, whose first pages are as old.
+            // For a second full read before a deletion, or for the changes since the start of a resumed walk, whose first pages are as old.
             cursor = state.cursor.clone().filter(|_| state.doubt.is_none());
             (scan, is_resumed, self.walk) = (None, false, Walk::starting_at(cursor.as_deref()));
         }
@@ -257,8 +257,8 @@ impl Pull<'_> {
         Err(PullError::Provider(Box::new(e)))
     }
 
-    /// Refuses a walk that would never end, names that were not requested, and a page of another kind than those before it: the next pull
-    /// starts the walk again.
+    /// Refuses a walk that would never end, names that were not requested, and a page of another kind than the earlier ones: the next pull
+    /// restarts the walk.
     fn check(
         &mut self,
         state: &mut SyncState,
@@ -297,7 +297,7 @@ impl Pull<'_> {
         stored
     }
 
-    /// Starts the walk at the stored position: in a scan or at a cursor. Returns both, and whether an earlier pull started the walk.
+    /// Starts the walk at the stored position, in a scan or at a cursor. Returns both, and whether an earlier pull started the walk.
     fn begin(&mut self, state: &SyncState) -> (Option<Scan>, Option<String>, bool) {
         let scan = self.resumed(state);
         let cursor = match scan {
@@ -305,24 +305,24 @@ impl Pull<'_> {
             None => state.cursor.clone().filter(|_| !state.rescan),
         };
         self.walk = Walk::resumed(state, scan.is_some(), cursor.as_deref());
-        // The later pages of a walk over changes may be as old as its first one.
+        // Later pages of a walk over changes may be as old as its first one.
         let is_resumed = scan.is_some() || state.walk_start.is_some() && cursor.is_some();
         (scan, cursor, is_resumed)
     }
 
-    /// Returns the scan that an earlier pull did not complete. Collections are few: they are read from the beginning.
+    /// Returns the scan that an earlier pull did not complete. Collections are few, so they are read from the beginning.
     fn resumed(&self, state: &SyncState) -> Option<Scan> {
         let is_resumable = !self.scope.kind.is_collection() && state.scan_cursor.is_some();
         let since = state.scan_since.filter(|_| is_resumable)?;
         Some(Scan { generation: state.generation, since })
     }
 
-    /// Returns the log's last sequence: records that the provider is asked for later are newer.
+    /// Returns the log's last sequence: records requested later are newer.
     pub(crate) async fn now(&self) -> Result<i64> {
         Ok(log::last_sequence(self.app.db.reader(), &self.connection.tenant).await?)
     }
 
-    /// Same as `now` before a page is requested: the first one uses the sequence that was read with the state.
+    /// As `now`, before a page is requested; the first page uses the sequence that was read with the state.
     async fn position(&mut self) -> Result<i64> {
         match self.log_position.take() {
             Some(position) => Ok(position),
@@ -330,7 +330,7 @@ impl Pull<'_> {
         }
     }
 
-    /// Whether its time limit is reached.
+    /// Whether the time limit is reached.
     pub(crate) fn is_late(&self) -> bool {
         self.until.is_some_and(|until| Instant::now() >= until)
     }
@@ -361,7 +361,7 @@ impl Pull<'_> {
         Ok(PageToStore { page, sources })
     }
 
-    /// Whether a mailbox was never read completely: the end of each page is stored, and the next pull continues from there.
+    /// Whether a mailbox has never been read completely: the end of each page is stored, and the next pull continues from there.
     pub(crate) fn is_first_reading(&self, state: &SyncState) -> bool {
         self.scope.kind.is_mail() && state.last_success_at.is_none()
     }
@@ -379,9 +379,9 @@ fn bad_page(message: &str) -> PullError {
     PullError::Provider(Box::new(runtime::Error { message, ..error }))
 }
 
-/// Returns the error for a provider that dropped a cursor that it had just issued. A client cannot fix that by a restart.
+/// Returns the error for a provider that dropped a cursor it had just issued. A client cannot fix that by a restart.
 fn forgetful(e: &runtime::Error) -> PullError {
-    let message = "the provider forgot the place that it had just named";
+    let message = "the provider dropped a cursor that it had just issued";
     let mut error = runtime::Error::new(runtime::Code::Unavailable, e.author.detail.clone());
     error.message = message.to_owned();
     PullError::Provider(Box::new(error))

@@ -1,6 +1,6 @@
 //! The end of a scan: the records that it did not name, and whether they are deleted. A connector that answers a failed request with an
-//! empty list must delete nothing. So a scan that lacks everything, or most of many records, is doubted: all is read a second time, and
-//! records that are missing again are deleted. A read with failed requests to the provider confirms nothing.
+//! empty list must not cause deletions. So a scan that lacks everything, or most of many records, is doubted: everything is read a second
+//! time, and records that are missing again are deleted. A read with failed requests to the provider confirms nothing.
 
 use std::collections::HashMap;
 
@@ -15,25 +15,25 @@ use crate::sync::provider_page::{ProviderPage, Scan};
 use crate::sync::pull::{Pull, PullError};
 use crate::sync::walk::restart_scan;
 
-/// Number of records of a kind from which on a scan is doubted if it lacks more than half of them. For collections, whose contents are
-/// deleted with them, any number counts.
+/// Number of records of a kind from which a scan is doubted if it lacks more than half of them. For collections, which are deleted with
+/// their content, any number counts.
 const MUCH: i64 = 20;
-/// Time for which consecutive reads with failed requests confirm nothing, from the first of them, ms. After it the failures count as the
-/// provider's normal behavior.
+/// Time for which consecutive reads with failed requests confirm nothing, from the first of them, ms. After it such failures count as
+/// normal for the provider.
 const FAILING_MS: i64 = 24 * 3_600_000;
 
-/// A scan that deleted nothing, because it lacked too much: `SyncState::doubt`.
+/// A doubted scan, which deleted nothing because it lacked too much: `SyncState::doubt`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScanDoubt {
-    /// Its number.
+    /// The number of the scan.
     pub scan: i64,
-    /// The log's last sequence when it began.
+    /// The last sequence of the log when the scan began.
     pub since: i64,
-    /// Records that it did not name.
+    /// Number of records that the scan did not name.
     pub missing: i64,
-    /// Records that were stored.
+    /// Number of stored records.
     pub known: i64,
-    /// Time of its end, ms since 1970.
+    /// Time at which the scan ended, ms since 1970.
     pub at: i64,
 }
 
@@ -49,7 +49,7 @@ impl ScanDoubt {
     }
 }
 
-/// Consecutive reads that lacked too much, and had failed requests to the provider.
+/// A series of reads that lacked too much and had failed requests to the provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct FailingReadings {
     /// Time at which the first one ended, ms since 1970.
@@ -59,19 +59,20 @@ struct FailingReadings {
 }
 
 impl FailingReadings {
-    /// Returns them with one more, which ends now. After a long pause they restart: an outage of last week says nothing about this one.
+    /// Returns the series extended by a read that ends now. After a long pause it restarts: an outage of last week says nothing about this
+    /// one.
     fn with_another(before: Option<FailingReadings>, now: i64) -> FailingReadings {
         let before = before.filter(|before| now - before.last < FAILING_MS);
         FailingReadings { since: before.map_or(now, |before| before.since), last: now }
     }
 
-    /// Whether the failures are the provider's normal behavior.
+    /// Whether the failures are normal for the provider.
     fn are_usual(self) -> bool {
         self.last - self.since >= FAILING_MS
     }
 }
 
-/// `SyncState::doubt`.
+/// The content of `SyncState::doubt`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct ReadingDoubt {
     #[serde(flatten)]
@@ -92,7 +93,7 @@ impl ReadingDoubt {
     }
 }
 
-/// The fate of the records that a scan did not name.
+/// The decision on the records that a scan did not name.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ScanEnd {
     /// No scan ends here.
@@ -103,7 +104,7 @@ pub(crate) enum ScanEnd {
     Doubted(ScanDoubt),
 }
 
-/// The number of a kind's records that a scan did not name, and of all stored ones.
+/// Number of missing and of all stored records of a kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct MissingCount {
     missing: i64,
@@ -125,7 +126,7 @@ struct Absence {
     named: HashMap<String, i64>,
 }
 
-/// Returns the kind that records are counted as: a draft becomes a message when it is sent.
+/// Returns the kind under which records are counted: a draft becomes a message when it is sent.
 fn counted_as(kind: &str) -> &str {
     if kind == ResourceKind::EmailDraft.as_str() { ResourceKind::EmailMessage.as_str() } else { kind }
 }
@@ -150,7 +151,7 @@ impl Absence {
         self.counts(is_counted).values().any(|count| count.is_much(self.is_collection))
     }
 
-    /// Returns the names of the missing records, each once.
+    /// Returns the provider ids of the missing records, each once.
     fn sources(self) -> Vec<String> {
         let mut sources: Vec<String> = self.missing.into_iter().map(|source| source.source_id).collect();
         sources.dedup();
@@ -159,8 +160,8 @@ impl Absence {
 }
 
 impl Pull<'_> {
-    /// Decides about the records that the scan which ends with this page did not name. Fails if that is impossible: then the next pull
-    /// reads everything from the beginning.
+    /// Decides what happens to the records that the scan which ends with this page did not name. Fails if that is undecidable: then the
+    /// next pull reads everything from the beginning.
     pub(crate) async fn scan_end(
         &self,
         state: &mut SyncState,
@@ -217,7 +218,7 @@ impl Pull<'_> {
         Ok(Absence { is_collection: kind.is_collection(), missing, named })
     }
 
-    /// Returns the doubt in a scan, and logs it.
+    /// Returns the scan as doubted, and logs it.
     fn doubted(&self, absence: &Absence, scan: Scan) -> ScanDoubt {
         let counts = absence.counts(|_| true);
         let missing = counts.values().map(|count| count.missing).sum();
@@ -227,7 +228,7 @@ impl Pull<'_> {
         ScanDoubt { scan: scan.generation, since: scan.since, missing, known, at: self.app.now() }
     }
 
-    /// Fails if the provider failed requests during this read: then missing records prove nothing.
+    /// Fails if requests to the provider failed during this read: then missing records prove nothing.
     fn ensure_answered(&self, state: &mut SyncState) -> Result<(), PullError> {
         let failed = self.walk.failed_requests;
         let mut doubt = ReadingDoubt::from_state(state)?;

@@ -35,15 +35,15 @@ pub const FANOUT: JobKind = JobKind {
     run: |turn| Box::pin(run(turn)),
 };
 
-/// Interval of the check of all applications, for events that other hosts wrote and wakes that were lost.
+/// Interval at which all applications are checked for events of other hosts, and for lost wakes.
 const SWEEP: Duration = Duration::from_secs(5);
 /// Wait after a failure of the database.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
-/// Applications whose events are matched concurrently without their jobs; the others are left to jobs.
+/// Maximum applications whose events are matched concurrently without a job; the others are left to jobs.
 const MOST_AT_ONCE: usize = 8;
-/// Events that one run matches.
+/// Maximum events that one run matches.
 const PAGE: i64 = 500;
-/// Subscriptions that one transaction wakes.
+/// Maximum subscriptions that one transaction wakes.
 const CHUNK: usize = 500;
 
 /// Matches new events of all applications, until `stop` announces the end of the process.
@@ -71,7 +71,7 @@ pub async fn match_events(app: &App, mut stop: watch::Receiver<bool>) {
         };
         if let Err(e) = looked {
             if !is_outage(&e) {
-                tracing::error!(error = %format!("{e:#}"), "new events cannot be looked for");
+                tracing::error!(error = %format!("{e:#}"), "new events cannot be read");
             }
             sleep(AFTER_FAILURE).await;
             sweep_at = Instant::now();
@@ -79,7 +79,7 @@ pub async fn match_events(app: &App, mut stop: watch::Receiver<bool>) {
     }
 }
 
-/// Passes under way: matching without a job.
+/// The running passes, which match events without a job.
 #[derive(Default)]
 struct Passes {
     /// Each returns its application, and whether events are left for the job. Aborted on drop.
@@ -117,7 +117,7 @@ impl Passes {
         let (tenant, is_left) = match ended {
             Ok(ended) => ended,
             Err(e) => {
-                // The application is unknown: all are checked again.
+                // It is unknown whose pass panicked: all applications are checked again.
                 self.grew_again.clear();
                 return Err(e.into());
             }
@@ -131,7 +131,7 @@ impl Passes {
     }
 }
 
-/// Matches the next events of an application. After a failure the job does it.
+/// Matches the next events of an application. A failure leaves them to the job.
 async fn pass(app: App, tenant: Tenant) -> (Tenant, bool) {
     let began = Instant::now();
     let done = guarded(&app.metrics, FANOUT.name, at_once(&app, &tenant)).await;
@@ -145,7 +145,7 @@ async fn pass(app: App, tenant: Tenant) -> (Tenant, bool) {
     (tenant, is_left)
 }
 
-/// Matches the next events of an application and wakes its webhooks, unless these are many. Returns whether something is left for the job.
+/// Matches the next events of an application and wakes its webhooks, if they are few. Returns whether anything is left for the job.
 async fn at_once(app: &App, tenant: &Tenant) -> Result<bool> {
     let Some(FanoutBatch { woken, up_to, is_full }) = look_at(app, tenant).await? else { return Ok(false) };
     if woken.len() > CHUNK {
@@ -193,7 +193,7 @@ async fn enqueue(app: &App, behind: Vec<Tenant>) -> anyhow::Result<usize> {
     done.map(|()| count)
 }
 
-/// The job of an application.
+/// Returns the job of an application.
 fn job_of(tenant: &Tenant, due_at: Option<i64>) -> NewJob<'_> {
     NewJob {
         kind: FANOUT.name,
@@ -210,7 +210,7 @@ fn job_of(tenant: &Tenant, due_at: Option<i64>) -> NewJob<'_> {
 async fn run(turn: &JobRun) -> Result<JobEnd> {
     let (app, began_at) = (&turn.app, turn.app.now());
     let Some(looked) = look_at(app, &turn.job.tenant).await? else { return Ok(JobEnd::Done) };
-    // The run ends with the move of the cursor, in one transaction.
+    // Moving the cursor ends the run, in the same transaction.
     let due_at = looked.is_full.then(|| app.now());
     let end = End { due_at, done_at: Some(began_at), ..End::default() };
     commit(app, &turn.job, looked, end).await?;
@@ -259,14 +259,14 @@ fn first_of_each(matcher: &Matcher, lines: &[Light]) -> Vec<(i64, String)> {
     first
 }
 
-/// The next subscriptions to wake together, and the smallest of their first sequence numbers. It is valid for all of them: each reads the
-/// log from there and matches by itself.
+/// Returns the next subscriptions to wake together, and the smallest of their first sequence numbers, which is valid for all of them: each
+/// reads the log from there and matches by itself.
 fn chunk(woken: &[(i64, String)], up_to: i64) -> (i64, Vec<String>) {
     let first = woken.first().map_or(up_to, |(sequence, _)| *sequence);
     (first, woken.iter().map(|(_, id)| id.clone()).collect())
 }
 
-/// Wakes the subscriptions, and in the last transaction moves the cursor and ends the run: if an earlier transaction is lost, the next run
+/// Wakes the subscriptions; the last transaction also moves the cursor and ends the run. If an earlier transaction is lost, the next run
 /// wakes some of them again, which is harmless.
 async fn commit(app: &App, job: &Job, looked: FanoutBatch, end: End) -> Result<()> {
     let up_to = looked.up_to;

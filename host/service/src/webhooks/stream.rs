@@ -1,5 +1,5 @@
-//! A stream of events as server-sent events (WHATWG HTML, section 9.2). It is read from the log as fast as its client takes it, and buffers
-//! no later events: a slow client lags behind and costs no memory. Any number of streams may wait for one log.
+//! A stream of events as server-sent events (WHATWG HTML, section 9.2). It is read from the log as fast as its client consumes it, and
+//! buffers no later events: a slow client lags behind and costs no memory. Any number of streams may wait for one log.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -20,15 +20,15 @@ use crate::app::stream_keys::KeyWatch;
 use crate::webhooks::events::{self, EventLogFilter, EventRequest, WHOLE_AT_A_TIME};
 use crate::webhooks::key_watch;
 
-/// Entries of the log that are read at a time, without their content.
+/// Maximum log entries that are read at a time, without their content.
 const PAGE: i64 = 100;
-/// Bytes of a piece after which it ends. Where the log held more than this for a piece, the next one has a single event.
+/// Bytes after which a chunk ends. If the log held more than this for a chunk, the next one has a single event.
 const LARGE_BYTES: usize = 64 << 10;
 /// `Retry-After` of a refusal because of too many streams, seconds.
 const WAIT_S: u64 = 5;
-/// Ends a stream whose client is to open another one, ms.
+/// Ends a stream whose client should open another one after this delay, ms.
 const RECONNECT: &str = "retry: 1000\n\n";
-/// Ends a stream whose position is not in the log any more.
+/// Ends a stream whose position is no longer in the log.
 const POSITION_LOST: &str = "event: sync_reset_required\ndata: {\"code\":\"sync_reset_required\",\"message\":\"events after this position are \
                          no longer kept: read the resources again, then continue from there\"}\n\n";
 /// Ends a stream whose key was revoked or has expired.
@@ -40,19 +40,19 @@ pub struct EventStream {
     key: Arc<ApiKey>,
     key_watch: KeyWatch,
     filter: EventLogFilter,
-    /// Everything up to here was sent, or is not for the client.
+    /// Sequence up to which every event was sent, or does not match.
     position: i64,
-    /// The sequence that was last sent to the client, with which it reconnects.
+    /// Sequence that was last sent to the client, with which it reconnects.
     told: i64,
-    /// Ids of events that come next, in their order; at most `PAGE`.
+    /// Ids of the next events, in order; at most `PAGE`.
     next_ids: VecDeque<String>,
-    /// Up to here the log was looked through for them.
+    /// Sequence up to which the log was searched for them.
     looked_to: i64,
-    /// How many events the next piece has at most.
+    /// Maximum events of the next chunk.
     batch: usize,
     grown: watch::Receiver<()>,
     draining: watch::Receiver<bool>,
-    /// Reads count as those of the request that opened the stream.
+    /// The lane of the request that opened the stream, for which its reads count.
     lane: Lane,
     ends_at: Instant,
     beat_at: Instant,
@@ -70,18 +70,18 @@ enum StreamChunk {
 /// The result of reading the log for a stream.
 enum LogRead {
     Events(Bytes),
-    /// No match in the entries that were read, and there are more entries.
+    /// None of the entries read matches, and there are more entries.
     More,
     Nothing,
     Overtaken,
 }
 
 impl EventStream {
-    /// A stream of events after a position; without one, of those that come from now on.
+    /// Opens a stream of events after a position; without a position, of events from now on.
     ///
     /// # Errors
-    /// 429 where the key, its application or the host has as many streams as it may, 409 `sync_reset_required` where the log does not
-    /// hold everything after the position, and the errors of a `EventLogFilter`.
+    /// 429 if the key, its application or the host has its maximum of streams, 409 `sync_reset_required` if the log no longer holds
+    /// everything after the position, and the errors of an `EventLogFilter`.
     pub async fn open(
         app: &App,
         key: Arc<ApiKey>,
@@ -117,7 +117,7 @@ impl EventStream {
         })
     }
 
-    /// The bytes of the stream. Each piece is made when it is asked for.
+    /// Returns the bytes of the stream. Each chunk is built when it is polled.
     pub fn pieces(self) -> impl Stream<Item = Result<Bytes, Infallible>> + Send + 'static {
         futures::stream::unfold(Some(self), |stream| async move {
             let mut stream = stream?;
@@ -131,7 +131,7 @@ impl EventStream {
     async fn next(&mut self) -> StreamChunk {
         if !self.has_begun {
             self.has_begun = true;
-            // A client whose first connection breaks before its first event comes back with this position, and misses nothing.
+            // A client that loses its connection before the first event reconnects with this position, and misses nothing.
             return StreamChunk::Next(format!("retry: 1000\nid: {}\n\n", self.position).into());
         }
         loop {
@@ -148,7 +148,7 @@ impl EventStream {
             let lane = self.lane.clone();
             match lane.scope(self.read()).await {
                 Ok(LogRead::Events(bytes)) => return StreamChunk::Next(bytes),
-                // Others have their turn.
+                // Lets other tasks run.
                 Ok(LogRead::More) => tokio::task::yield_now().await,
                 Ok(LogRead::Nothing) => self.wait(now).await,
                 Ok(LogRead::Overtaken) => {
@@ -159,8 +159,8 @@ impl EventStream {
         }
     }
 
-    /// A sign of life, where the key is still valid. It tells how far the log was looked through, so that a client that asks for rare
-    /// events does not come back with a position that is long forgotten.
+    /// Returns a heartbeat if the key is still valid. Its id says how far the log was searched, so that a client that waits for rare events
+    /// does not reconnect with a position that was deleted long ago.
     async fn beat(&mut self, now: Instant) -> StreamChunk {
         self.beat_at = now + self.app.config.event_streams.beat_every;
         let (reader, key) = (self.app.db.reader(), &self.key);
@@ -181,7 +181,7 @@ impl EventStream {
     async fn wait(&mut self, now: Instant) {
         let look_at = now + self.app.config.event_streams.look_every;
         let until = look_at.min(self.beat_at).min(self.ends_at);
-        // The application that is held here keeps both senders.
+        // The application that `self` holds keeps both senders alive.
         tokio::select! {
             _ = self.grown.changed() => {}
             _ = self.draining.wait_for(|is_draining| *is_draining) => {}
@@ -199,16 +199,16 @@ impl EventStream {
         let (reader, tenant) = (self.app.db.reader(), &self.key.tenant);
         let ids: Vec<String> = self.next_ids.iter().take(self.batch).cloned().collect();
         let entries = log::whole_by_ids(reader, tenant, &ids).await?;
-        // The floor is read after the entries: entries above it at this time existed when they were read.
+        // The floor is read after the entries: entries above it now existed when they were read.
         if log::floor(reader, tenant).await? > self.position {
             return Ok(LogRead::Overtaken);
         }
-        // A resource that is too large for an event is read all the same.
+        // A resource that is too large for an event is read nevertheless.
         let held: usize = entries.iter().filter_map(|entry| entry.resource.as_deref()).map(str::len).sum();
         let (mut text, mut sent) = (Vec::new(), ids.len());
         for entry in &entries {
             if text.len() > LARGE_BYTES {
-                // This event begins the next piece, and at least one is in this one.
+                // This event begins the next chunk; this chunk has at least one.
                 sent = ids.iter().position(|id| *id == entry.id).unwrap_or(sent);
                 break;
             }
@@ -227,13 +227,13 @@ impl EventStream {
         Ok(LogRead::Events(text.into()))
     }
 
-    /// Looks for the events that come next. None: there are some.
+    /// Searches for the next events. None: some were found.
     async fn find_read(&mut self) -> Result<Option<LogRead>> {
         let (reader, tenant) = (self.app.db.reader(), &self.key.tenant);
-        // Every entry up to this number can be read: a writer locks the application's row from taking a number to the commit.
+        // All entries up to this number are readable: a writer locks the application's row from taking a number to the commit.
         let last = log::last_sequence(reader, tenant).await?;
         if last < self.position {
-            // The database was restored to an earlier state: sequences that were sent are assigned again (`check_position`).
+            // The database was restored to an earlier state, so sequences that were sent are assigned again (`check_position`).
             return Ok(Some(LogRead::Overtaken));
         }
         if last == self.position {
@@ -245,7 +245,7 @@ impl EventStream {
         }
         let is_end = events::is_end(&lines, PAGE, last);
         lines.retain(|line| line.sequence <= last);
-        // Numbers without an entry exist.
+        // Some numbers have no entry.
         self.looked_to = lines.last().filter(|_| !is_end).map_or(last, |line| line.sequence);
         let admitted = lines.into_iter().filter(|line| self.filter.admits(line));
         self.next_ids = admitted.map(|line| line.id).collect();
@@ -257,7 +257,7 @@ impl EventStream {
     }
 }
 
-/// Takes room for a stream of this key, until the permits are dropped.
+/// Takes the permits for a stream of this key, which are released when dropped.
 pub(super) fn take_room(app: &App, key: &ApiKey) -> Result<[OwnedSemaphorePermit; 3]> {
     let limits = app.config.event_streams;
     let full = |whose: &str, most: usize| {
@@ -276,7 +276,7 @@ fn is_valid(key: &ApiKey, now: i64) -> bool {
     key.revoked_at.is_none() && key.expires_at.is_none_or(|at| at > now)
 }
 
-/// The database does not answer: the client reconnects shortly and continues at its position.
+/// Ends the stream because the database does not answer: the client reconnects shortly and continues at its position.
 fn failure_chunk(e: &base::error::Error) -> StreamChunk {
     if !e.is_outage() {
         tracing::warn!(error = ?e, "an event stream ends");
@@ -284,7 +284,7 @@ fn failure_chunk(e: &base::error::Error) -> StreamChunk {
     StreamChunk::Last(Bytes::from_static(RECONNECT.as_bytes()))
 }
 
-/// Appends an event. Its text is one line; should it have more, each of them is one of `data`.
+/// Appends an event. Its text is one line; further lines would each become a `data` field.
 fn append(text: &mut Vec<u8>, sequence: i64, kind: &str, body: &[u8]) {
     text.extend_from_slice(format!("id: {sequence}\nevent: {kind}\n").as_bytes());
     for line in body.split(|byte| matches!(byte, b'\n' | b'\r')) {

@@ -1,4 +1,4 @@
-//! `/apps/{a}/events`: the event log, newest first, and what is added to it while the page is open.
+//! `/apps/{a}/events`: the event log, newest first, and new events while the page is open.
 
 use base::error::{Code, Result};
 use http::StatusCode;
@@ -27,19 +27,19 @@ use crate::admin::visit::Visit;
 const KIND: &str = "type";
 const ACCOUNT: &str = "account";
 const INITIAL: &str = "initial";
-/// The sequence after which a list goes on that is watched.
+/// The parameter with the sequence after which a live list continues.
 const AFTER: &str = "after";
-/// Longest type and account that a list is narrowed to, in characters.
+/// Maximum characters of the type and of the account in a filter.
 const MAX_FILTER: usize = 300;
 
-/// The events that a list shows.
+/// The filter of a list of events.
 #[derive(Debug, Serialize)]
 struct EventListFilter {
-    /// Types and patterns with commas between them; empty: all.
+    /// Types and patterns, comma-separated; empty: all.
     kind: String,
     /// The id of an account; empty: all.
     account: String,
-    /// Also what initial syncs find.
+    /// Whether events of initial syncs are shown too.
     has_initial: bool,
 }
 
@@ -54,12 +54,12 @@ impl EventListFilter {
         EventRequest::read(Some(&self.kind), Some(&self.account), self.has_initial)
     }
 
-    /// Whether it leaves out nothing that a list shows at first.
+    /// Whether it is the default filter.
     fn is_open(&self) -> bool {
         self.kind.is_empty() && self.account.is_empty() && !self.has_initial
     }
 
-    /// The query of the list, and with a sequence that of what comes after it.
+    /// Returns the query string of the list, or, with a sequence, of the events after it.
     fn query(&self, after: Option<i64>) -> String {
         let mut query = Serializer::new(String::new());
         let initial = if self.has_initial { "shown" } else { "" };
@@ -77,7 +77,7 @@ impl EventListFilter {
     }
 }
 
-/// The list.
+/// Shows the list.
 pub async fn list(visit: &Visit) -> Result<View> {
     let (t, tenant) = (visit.texts.events, visit.tenant()?);
     let filter = EventListFilter::read(visit);
@@ -93,7 +93,7 @@ pub async fn list(visit: &Visit) -> Result<View> {
     let (found, status) = match found {
         Ok(found) => (Some(found), StatusCode::OK),
         Err(e) => match e.code() {
-            // No account of the application.
+            // The account is not of this application.
             Some(Code::NotFound) => (None, StatusCode::OK),
             Some(Code::InvalidParameter) => (None, StatusCode::BAD_REQUEST),
             _ => return Err(e),
@@ -117,12 +117,12 @@ pub async fn list(visit: &Visit) -> Result<View> {
     Ok(PanelPage::new(t.title, Some(MenuEntry::Events), body).with_status(status).into())
 }
 
-/// The path of the list below `/admin/`.
+/// Returns the path of the list below `/admin/`.
 fn list_path(visit: &Visit) -> Result<String> {
     Ok(format!("apps/{}/events", visit.tenant()?.application_id))
 }
 
-/// The address of the list with its filter.
+/// Returns the URL of the list with its filter.
 fn address(visit: &Visit, filter: &EventListFilter) -> Result<String> {
     let link = visit.link(&list_path(visit)?);
     Ok(match filter.query(None) {
@@ -131,7 +131,7 @@ fn address(visit: &Visit, filter: &EventListFilter) -> Result<String> {
     })
 }
 
-/// Adds the rows that were found, or what stands in their place.
+/// Adds the rows, or the text for an empty list.
 fn add_list(visit: &Visit, filter: &EventListFilter, found: &RecentEvents, html: &mut Html) -> Result<()> {
     let (t, tenant) = (visit.texts.events, visit.tenant()?);
     let is_first = visit.query.first("cursor").is_empty();
@@ -205,7 +205,7 @@ fn add_filter(visit: &Visit, filter: &EventListFilter, html: &mut Html) -> Resul
     Ok(())
 }
 
-/// Adds the line that lets the script of the page show what comes after a sequence. Without a script it is a link that reloads the page.
+/// Adds the line with which the page's script shows events after a sequence. Without a script it is a link that reloads the page.
 fn add_live(visit: &Visit, filter: &EventListFilter, newest: i64, html: &mut Html) -> Result<()> {
     let t = visit.texts.events;
     let source = format!("{}/live?{}", visit.link(&list_path(visit)?), filter.query(Some(newest)));
@@ -218,12 +218,12 @@ fn add_live(visit: &Visit, filter: &EventListFilter, newest: i64, html: &mut Htm
     Ok(())
 }
 
-/// Sends the events after a sequence to the script of the list, as they happen. A browser that opens the address as a page goes to the list.
+/// Streams events after a sequence to the script of the list. A browser that opens the URL as a page is redirected to the list.
 pub async fn watch(visit: &Visit) -> Result<View> {
     let Some(live) = &visit.live else { return Ok(View::see_other(list_path(visit)?)) };
     let (tenant, filter) = (visit.tenant()?, EventListFilter::read(visit));
     let wish = filter.request()?;
-    // A browser that lost the connection goes on where it was.
+    // A browser that lost the connection continues where it was.
     let after = live.last_id.or_else(|| visit.query.first(AFTER).parse().ok());
     let key = acting::key(visit.actor()?, tenant);
     let check = reader_check(visit, &tenant.organization_id);
@@ -232,7 +232,7 @@ pub async fn watch(visit: &Visit) -> Result<View> {
     Ok(LiveRows { list, row: Box::new(move |timed: &TimedLine| rows.row(timed)) }.into())
 }
 
-/// Whether the session still lasts, and its operator still has a role in the organization.
+/// Returns the check whether the session is still valid and its operator still has a role in the organization.
 fn reader_check(visit: &Visit, organization_id: &str) -> ReaderCheck {
     let (app, cookie, organization_id) =
         (visit.app.clone(), visit.cookie.clone(), organization_id.to_owned());

@@ -1,4 +1,4 @@
-//! Fields of forms with their labels, hints and faults.
+//! Form fields with their labels, hints and errors.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::admin::parts::icon::{PanelIcon, icon};
 use crate::admin::texts::FrameTexts;
 use service::locale::html::Html;
 
-/// The faults of a form, by the ids of its fields.
+/// The errors of a form, by field id.
 #[derive(Debug, Default)]
 pub struct FormFaults {
     texts: BTreeMap<&'static str, String>,
@@ -14,7 +14,7 @@ pub struct FormFaults {
 }
 
 impl FormFaults {
-    /// Notes what is wrong with a field; of several faults the first counts.
+    /// Records the error of a field; of several errors the first counts.
     pub fn add(&mut self, id: &'static str, text: impl Into<String>) {
         if !self.texts.contains_key(id) {
             self.texts.insert(id, text.into());
@@ -22,7 +22,7 @@ impl FormFaults {
         }
     }
 
-    /// Faults with one in them.
+    /// Returns errors with a single entry.
     pub fn of(id: &'static str, text: impl Into<String>) -> FormFaults {
         let mut faults = FormFaults::default();
         faults.add(id, text);
@@ -33,12 +33,12 @@ impl FormFaults {
         self.order.is_empty()
     }
 
-    /// The fault of a field.
+    /// Returns the error of a field.
     pub fn text(&self, id: &str) -> Option<&str> {
         self.texts.get(id).map(String::as_str)
     }
 
-    /// Adds the summary, which leads to the fields.
+    /// Adds the error summary, which links to the fields.
     pub fn summary(&self, html: &mut Html, texts: &FrameTexts) {
         if self.is_empty() {
             return;
@@ -54,9 +54,9 @@ impl FormFaults {
     }
 }
 
-/// A field of one line.
+/// A single-line field.
 pub struct InputField<'f> {
-    /// Name of the field, and id of its control.
+    /// The name of the field, and the id of its control.
     pub id: &'static str,
     /// `text`, `email`, `password`, `file`.
     pub kind: &'static str,
@@ -66,12 +66,12 @@ pub struct InputField<'f> {
     /// The value of `autocomplete`.
     pub autocomplete: &'static str,
     pub is_required: bool,
-    /// The value is written from left to right, whatever the language.
+    /// Whether the value is written from left to right in every language.
     pub is_ltr: bool,
 }
 
 impl<'f> InputField<'f> {
-    /// A required text.
+    /// Creates a required text field.
     pub fn text(id: &'static str, label: &'f str, value: &'f str) -> InputField<'f> {
         InputField {
             id,
@@ -85,38 +85,38 @@ impl<'f> InputField<'f> {
         }
     }
 
-    /// A required email address.
+    /// Creates a required email field.
     pub fn email(id: &'static str, label: &'f str, value: &'f str, autocomplete: &'static str) -> Self {
         InputField { kind: "email", autocomplete, is_ltr: true, ..InputField::text(id, label, value) }
     }
 
-    /// A required password, which is never shown again.
+    /// Creates a required password field, whose value is never shown again.
     pub fn password(id: &'static str, label: &'f str, autocomplete: &'static str) -> Self {
         InputField { kind: "password", autocomplete, ..InputField::text(id, label, "") }
     }
 
-    /// The same field with a hint.
+    /// Adds a hint.
     pub fn with_hint(self, hint: &'f str) -> Self {
         InputField { hint: Some(hint), ..self }
     }
 
-    /// The same field, which may stay empty.
+    /// Makes the field optional.
     pub fn optional(self) -> Self {
         InputField { is_required: false, ..self }
     }
 
-    /// The same field for ids, codes and addresses.
+    /// Makes the field left-to-right, for ids, codes and addresses.
     pub fn ltr(self) -> Self {
         InputField { is_ltr: true, ..self }
     }
 
-    /// Adds the field, with what is wrong with it.
+    /// Adds the field, with its error.
     pub fn add_to(&self, html: &mut Html, texts: &FrameTexts, faults: &FormFaults) {
         let fault = faults.text(self.id);
         label(html, texts, self.id, self.label, self.is_required, fault);
         html.raw("<input id=\"").raw(self.id).raw("\" name=\"").raw(self.id).raw("\" type=\"").raw(self.kind);
         html.raw("\"");
-        // No browser fills in a file, and the attribute is not allowed there.
+        // Browsers do not autofill files, and the attribute is not allowed on them.
         if self.kind != "file" {
             html.raw(" autocomplete=\"").raw(self.autocomplete).raw("\"");
         }
@@ -131,7 +131,7 @@ impl<'f> InputField<'f> {
     }
 }
 
-/// A field of several lines, which may stay empty.
+/// An optional multi-line field.
 pub struct LinesField<'f> {
     pub id: &'static str,
     pub label: &'f str,
@@ -140,7 +140,7 @@ pub struct LinesField<'f> {
 }
 
 impl LinesField<'_> {
-    /// Adds the field, with what is wrong with it.
+    /// Adds the field, with its error.
     pub fn add_to(&self, html: &mut Html, texts: &FrameTexts, faults: &FormFaults) {
         let fault = faults.text(self.id);
         label(html, texts, self.id, self.label, false, fault);
@@ -150,13 +150,13 @@ impl LinesField<'_> {
             .raw(self.id)
             .raw("\" dir=\"ltr\" rows=\"3\"");
         described(html, self.id, fault.is_some(), true);
-        // A line feed after the tag is not part of the text.
+        // HTML ignores a line feed directly after the tag.
         html.raw(">\n").text(self.value).raw("</textarea>");
         hint(html, self.id, Some(self.hint));
     }
 }
 
-/// A choice of one among several: values with their words.
+/// A drop-down list: values with their labels.
 pub struct SelectField<'f> {
     pub id: &'static str,
     pub label: &'f str,
@@ -165,7 +165,7 @@ pub struct SelectField<'f> {
 }
 
 impl SelectField<'_> {
-    /// Adds the field, with what is wrong with it.
+    /// Adds the field, with its error.
     pub fn add_to(&self, html: &mut Html, texts: &FrameTexts, faults: &FormFaults) {
         let fault = faults.text(self.id);
         label(html, texts, self.id, self.label, true, fault);
@@ -180,7 +180,7 @@ impl SelectField<'_> {
     }
 }
 
-/// A choice of one among several that each have a sentence: value, word, sentence.
+/// Adds radio buttons, each with a description: value, label, description.
 pub fn radios(
     html: &mut Html,
     id: &'static str,
@@ -202,7 +202,7 @@ pub fn radios(
     html.raw("</fieldset>\n");
 }
 
-/// Adds a field that people do not see.
+/// Adds a hidden field.
 pub fn hidden(html: &mut Html, name: &'static str, value: &str) {
     html.raw("<input type=\"hidden\" name=\"").raw(name).raw("\" value=\"").text(value).raw("\">");
 }
@@ -223,7 +223,7 @@ fn label(
     fault_line(html, id, fault);
 }
 
-/// Adds what is wrong with a field.
+/// Adds the error of a field.
 pub fn fault_line(html: &mut Html, id: &'static str, fault: Option<&str>) {
     let Some(text) = fault else { return };
     html.raw("<p class=\"error\" id=\"").raw(id).raw("-error\">");

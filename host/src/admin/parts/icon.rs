@@ -1,8 +1,8 @@
-//! Drawings of the panel. A page shows them by their names, and its frame holds those that the page uses.
+//! Icons of the panel. A page refers to them by name; its frame contains the used ones.
 
 use service::locale::html::Html;
 
-/// A drawing of 20 × 20 px. It always stands beside a word.
+/// An icon of 20 × 20 px, always beside a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PanelIcon {
     Alert,
@@ -31,7 +31,7 @@ pub enum PanelIcon {
     Server,
 }
 
-/// Each drawing with its name and its shapes.
+/// Each icon with its name and its shapes.
 const DRAWINGS: [(PanelIcon, &str, &str); 24] = [
     (
         PanelIcon::Alert,
@@ -113,12 +113,12 @@ impl PanelIcon {
     }
 }
 
-/// Adds a drawing, which readers of screens pass over.
+/// Adds an icon, which screen readers skip.
 pub fn icon(html: &mut Html, icon: PanelIcon) {
     html.raw("<svg class=\"i\" aria-hidden=\"true\"><use href=\"#i-").raw(icon.name()).raw("\"/></svg>");
 }
 
-/// The drawings that these pieces of a page use.
+/// Returns the shapes of the icons that these parts of a page use.
 pub fn sprite(used_in: &[&Html]) -> Html {
     let mut html = Html::default();
     html.raw("<svg class=\"sprite\" aria-hidden=\"true\">");

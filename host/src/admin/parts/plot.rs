@@ -1,36 +1,36 @@
-//! Bars by day. Sizes are attributes, because the policy of the pages forbids styles in the markup. Outcomes are classes, and failures are
-//! hatched, so that no colour alone tells them.
+//! A bar chart by day. Sizes are attributes, because the content security policy forbids inline styles. Outcomes are CSS classes, and
+//! failures are hatched, so that they are not distinguished by color alone.
 
 use service::locale::html::Html;
 
-/// Classes of the parts of a bar, from its foot up.
+/// CSS classes of the segments of a bar, from bottom to top.
 const CLASSES: [&str; 4] = ["ok", "refused", "limited", "failed"];
-/// The place of the part that is hatched.
+/// Index of the hatched segment.
 const HATCHED: usize = 3;
-/// Least height of a part that is not empty, in hundredths of a hundredth of the plot.
+/// Minimum height of a segment that is not empty, in 1/10,000 of the chart's height.
 const MIN_HEIGHT: i64 = 50;
-/// Lines above the foot.
+/// Number of grid lines above the base line.
 const LINES: i64 = 4;
 
 /// A bar.
 pub struct PlotBar {
-    /// The day that stands below it.
+    /// The day shown below it.
     pub label: String,
-    /// Amounts from the foot up: succeeded, refused, limited, failed.
+    /// Amounts from bottom to top: succeeded, refused, limited, failed.
     pub parts: [i64; 4],
 }
 
 /// Bars side by side.
 pub struct BarPlot<'p> {
-    /// The sentence that says the same as the drawing.
+    /// The text alternative of the chart.
     pub sentence: &'p str,
     pub bars: &'p [PlotBar],
-    /// Words of the parts in their order.
+    /// Labels of the segments, in order.
     pub legend: [&'p str; 4],
 }
 
 impl BarPlot<'_> {
-    /// Adds the plot; a page has one at most, because its pattern has an id.
+    /// Adds the chart; a page can have only one, because its pattern has an id.
     pub fn add_to(&self, html: &mut Html) {
         let largest = self.bars.iter().map(|bar| bar.parts.iter().sum::<i64>()).max().unwrap_or_default();
         let step = step_of(largest);
@@ -64,7 +64,7 @@ impl BarPlot<'_> {
         html.raw("</figure>\n");
     }
 
-    /// Adds the first day, the one in the middle and the last.
+    /// Adds the labels of the first, the middle and the last day.
     fn add_days(&self, html: &mut Html) {
         let shown = [Some(0), Some(self.bars.len() / 2), self.bars.len().checked_sub(1)];
         html.raw("<div class=\"x\" aria-hidden=\"true\">");
@@ -88,7 +88,7 @@ impl BarPlot<'_> {
     }
 }
 
-/// Adds the parts of a bar, of which `top` reaches the upper edge.
+/// Adds the segments of a bar; `top` is the amount at the upper edge.
 fn add_bar(html: &mut Html, place: usize, bar: &PlotBar, top: i64) {
     let mut foot = 10_000;
     for (part, (class, amount)) in CLASSES.into_iter().zip(bar.parts).enumerate() {
@@ -106,14 +106,14 @@ fn add_bar(html: &mut Html, place: usize, bar: &PlotBar, top: i64) {
     }
 }
 
-/// Adds where a rectangle stands, and its end.
+/// Adds the position and size of a rectangle, and closes the element.
 fn add_place(html: &mut Html, place: usize, foot: i64, height: i64) {
     let hundredths = |n: i64| format!("{}.{:02}", n.max(0) / 100, n.max(0) % 100);
     html.raw(" x=\"").text(&format!("{}.5", place * 10 + 1)).raw("\" y=\"").text(&hundredths(foot));
     html.raw("\" width=\"7\" height=\"").text(&hundredths(height)).raw("\"/>");
 }
 
-/// The amount between two lines: 1, 2 or 5 with noughts.
+/// Returns the amount between two grid lines: 1, 2 or 5 times a power of ten.
 fn step_of(largest: i64) -> i64 {
     let mut power = 1_i64;
     loop {
@@ -127,7 +127,7 @@ fn step_of(largest: i64) -> i64 {
     }
 }
 
-/// A round amount in few letters: `1.5k`.
+/// Formats a round amount in short form: `1.5k`.
 fn compact(amount: i64) -> String {
     let (unit, letter) = match amount {
         1_000_000.. => (1_000_000, "M"),

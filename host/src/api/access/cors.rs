@@ -1,7 +1,7 @@
-//! CORS (the Fetch standard, "HTTP CORS protocol"): the sites whose pages may call the API and read its answers. Before a call, the page's
-//! browser sends OPTIONS without the key; so a site is allowed by its host alone, if any valid key lists it among its allowed domains.
-//! Which answers the page may read depends on the key of its own call. There is never a `*` with a key, and cookies are never allowed:
-//! nothing here is authenticated by one.
+//! CORS (the Fetch standard, "HTTP CORS protocol"): the sites whose pages may call the API and read its responses. Before a call, the
+//! page's browser sends OPTIONS without the key, so a site is allowed by its host alone, if any valid key lists the host among its allowed
+//! domains. The key of the call itself then decides whether the page may read the response. With a key the origin is never `*`, and
+//! credentials are never allowed: no cookie authenticates anything here.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -27,13 +27,13 @@ const ALLOWED_HEADERS: &str = "authorization, x-api-key, content-type, idempoten
 /// Response headers that a page may read beside those that are always readable.
 const EXPOSED_HEADERS: &str = "x-request-id, x-ratelimit-limit, x-ratelimit-remaining, retry-after, etag, location, idempotent-replayed, \
                                x-data-source, x-data-age, content-range";
-/// Time that a browser may cache a preflight's answer, in seconds. The call itself is checked each time.
+/// Time that a browser may cache the response to a preflight, seconds. The call itself is checked each time.
 const MAX_AGE_S: u64 = 600;
 /// Longest host name in bytes (RFC 1035 section 2.3.4).
 const MAX_HOST_BYTES: usize = 255;
-/// Concurrent lookups of sites. Anybody can invent sites, so each address has at most one of these, and lookups queue in order.
+/// Concurrent lookups of sites. Anyone can invent sites, so each client address has at most one of these, and its lookups queue.
 const MAX_LOOKUPS: usize = 2;
-/// Longest wait of a lookup for its turn. After that the site counts as unknown for this request.
+/// Longest wait of a lookup for its permit. After that the site counts as unknown for this request.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 /// The header `Origin` of a request: the site whose page sends it.
@@ -45,26 +45,26 @@ pub struct RequestOrigin {
 }
 
 impl RequestOrigin {
-    /// Returns none if no page of another site sent the request.
+    /// Returns the origin; none if the request does not come from a page of another site.
     pub fn from_headers(headers: &HeaderMap) -> Option<RequestOrigin> {
         let value = headers.get(header::ORIGIN)?.clone();
         Some(RequestOrigin { host: api_key::host_of_site(&value), value })
     }
 }
 
-/// The sites whose pages may read an answer.
+/// The sites whose pages may read a response.
 pub enum Readers<'a> {
-    /// All known sites: the answer only gives the reason why a request without a valid key was refused.
+    /// All known sites: the response only says why a request without a valid key was refused.
     OfKnownSites,
-    /// The sites that the request's key lists; none if it lists none, because it is a server's key.
+    /// The sites that the request's key lists; a server's key lists none.
     OfSitesOf(&'a ApiKey),
     /// No site.
     Nobody,
 }
 
 impl<'a> Readers<'a> {
-    /// The readers of the answer to a request with this key, if it is valid. Public operations need no key: browsers navigate to them, and
-    /// no page calls them.
+    /// Returns the readers of the response to a request with this key, if it is valid. Public operations need no key: browsers navigate to
+    /// them, and pages do not call them.
     pub fn for_key(is_public: bool, key: Option<&'a ApiKey>) -> Readers<'a> {
         match key {
             _ if is_public => Readers::Nobody,
@@ -74,7 +74,7 @@ impl<'a> Readers<'a> {
     }
 }
 
-/// Looks up whether sites are known.
+/// The lookup of known sites.
 pub struct Sites {
     all: Semaphore,
     of_address: Shares,
@@ -87,7 +87,7 @@ impl Default for Sites {
 }
 
 impl Sites {
-    /// Whether a valid key lists this host, as of at most a second ago. `ip` is the client's address. False also if the lookup did not
+    /// Whether a valid key lists this host, as of at most a second ago. `ip` is the client's address. Also false if the lookup did not
     /// complete.
     async fn is_known(&self, app: &App, host: &str, ip: IpAddr) -> bool {
         if host.len() > MAX_HOST_BYTES {
@@ -109,7 +109,7 @@ impl Sites {
             }
             Err(e) => {
                 if !is_outage(&e) {
-                    tracing::warn!(error = %format!("{e:#}"), "whether a site may call could not be read");
+                    tracing::warn!(error = %format!("{e:#}"), "the sites that may call the API could not be read");
                 }
                 false
             }
@@ -131,8 +131,8 @@ impl Sites {
     }
 }
 
-/// The answer to OPTIONS for a path with these methods. A preflight learns whether a page of its site may call (those of `readers` may);
-/// other requests get the list of methods.
+/// Answers OPTIONS for a path with these methods. A preflight learns whether a page of its site may call (see `readers`); other requests
+/// get the list of methods.
 pub async fn options(
     app: &App,
     sites: &Sites,
@@ -161,7 +161,7 @@ pub async fn options(
     response
 }
 
-/// Lets the pages of `readers` read an answer, if one of them sent the request, and marks the answer as varying by `Origin` in every case.
+/// Lets the pages of `readers` read a response if one of them sent the request; always marks the response as varying by `Origin`.
 pub async fn expose(
     app: &App,
     sites: &Sites,
@@ -172,7 +172,7 @@ pub async fn expose(
 ) {
     let names_origin = |value: &HeaderValue| value.to_str().is_ok_and(|names| names.contains("Origin"));
     if !response.headers().get_all(header::VARY).iter().any(names_origin) {
-        // In addition to what it already varies by (RFC 9110 section 12.5.5).
+        // Added to the headers by which it already varies (RFC 9110 section 12.5.5).
         response.headers_mut().append(header::VARY, HeaderValue::from_static("Origin"));
     }
     let Some(RequestOrigin { value, host: Some(host) }) = origin else { return };

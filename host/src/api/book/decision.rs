@@ -1,6 +1,6 @@
-//! The pages on which a host confirms or declines a pending booking, by the links in the host's mail. They need no key. Opening them
-//! changes nothing, because mail programs follow links; only their forms do. A repeated form finds the decision made, and the page of a
-//! decided booking shows the result.
+//! The pages on which a host confirms or declines a pending booking, from the links in the host's mail. They need no key. Opening them
+//! changes nothing, because mail programs follow links; only their forms do. A form that is sent twice finds the decision already made, and
+//! the page of a decided booking shows the result.
 
 use std::sync::Arc;
 
@@ -39,9 +39,9 @@ use crate::web::unread_body;
 
 /// The field of a declined booking's reason.
 const REASON: &str = "reason";
-/// The field with the time of the booking that the host has seen: its SEQUENCE.
+/// The field with the SEQUENCE of the booking, which identifies the time that the host has seen.
 const SEQUENCE: &str = "sequence";
-/// Seconds after which it makes sense to send a form again that could not be handled.
+/// Delay before a form that could not be processed should be sent again, seconds.
 const RETRY_AFTER_S: u64 = 5;
 
 /// The decision that a page offers.
@@ -73,7 +73,7 @@ impl HostChoice {
     }
 }
 
-/// The reason why a form was not taken.
+/// The reason why a form was not accepted.
 #[derive(Clone, Copy, Debug)]
 struct DecisionFault {
     text: &'static str,
@@ -141,7 +141,7 @@ async fn take(
     decide(app, visit, token, choice, &form.fields).await.map_err(|e| Box::new(failed(visit, e)))
 }
 
-/// The booking of a token; 404 if its host may no longer decide on it.
+/// Returns the booking of a token; 404 if its host may no longer decide on it.
 async fn load(app: &App, token: &str) -> Result<BookedEventOfHost> {
     BookedEventOfHost::find(app, token).await?.ok_or_else(|| not_found("booking"))
 }
@@ -157,7 +157,7 @@ async fn decide(
     let lane = Lane::requests().for_application(&found.booked.row.tenant.application_id);
     match lane.scope(change(app, visit, &found, choice, fields)).await {
         Ok(()) => Ok(over(visit, token, choice)),
-        // Another decision came first, or the deadline just passed: the page shows the result.
+        // Another decision came first, or the deadline has just passed: the page shows the result.
         Err(e) if e.code() == Some(Code::InvalidState) => Ok(over(visit, token, choice)),
         Err(e) => {
             let fault = fault(visit, fields, e)?;
@@ -196,7 +196,7 @@ async fn change(
     Ok(())
 }
 
-/// The SEQUENCE of the form's page; none if it is missing, so that no time was shown.
+/// Returns the SEQUENCE in the form; none if it is missing, so that no time was shown.
 fn find_sequence(fields: &FormFields) -> Option<i64> {
     fields.first(SEQUENCE).parse::<i64>().ok().filter(|sequence| *sequence >= 0)
 }
@@ -206,7 +206,7 @@ fn over(visit: &PageRequest, token: &str, choice: HostChoice) -> FormResult {
     FormResult::Booked(format!("h/{token}/{}{}", choice.name(), visit.choice.spoken().query()))
 }
 
-/// The text of a refusal for the host. Other errors stay errors.
+/// Returns the text of a refusal for the host. Other errors stay errors.
 fn fault(visit: &PageRequest, fields: &FormFields, e: Error) -> Result<DecisionFault> {
     let (texts, own) = (texts(visit.language), decision(visit.language));
     let (text, status) = match e.code() {
@@ -224,7 +224,7 @@ fn fault(visit: &PageRequest, fields: &FormFields, e: Error) -> Result<DecisionF
     Ok(DecisionFault { text, status })
 }
 
-/// The forms, or the booking's status.
+/// Renders the forms, or the booking's status.
 fn page(
     visit: &PageRequest,
     found: &BookedEventOfHost,
@@ -268,7 +268,7 @@ fn page(
     }
 }
 
-/// Title and heading of a booking that needs no decision; none while the host can decide.
+/// Returns title and heading for a booking that needs no decision; none while the host can decide.
 fn decided_page(
     visit: &PageRequest,
     found: &BookedEventOfHost,
@@ -330,7 +330,7 @@ fn name_of_invitee(found: &BookedEventOfHost) -> &str {
     invitee.name.as_deref().filter(|name| !name.trim().is_empty()).unwrap_or(&invitee.email)
 }
 
-/// The form to confirm, and folded below it the one to decline.
+/// Renders the form to confirm, and below it, collapsed, the one to decline.
 fn forms(visit: &PageRequest, found: &BookedEventOfHost, fields: &FormFields) -> Html {
     let own = decision(visit.language);
     let mut html = form(visit, found, "");
@@ -341,7 +341,7 @@ fn forms(visit: &PageRequest, found: &BookedEventOfHost, fields: &FormFields) ->
     html
 }
 
-/// The form to decline with a reason. `page`: the page that takes it, relative to this one; empty: this one.
+/// Renders the form to decline with a reason. `page`: the page that receives the form, relative to this one; empty: this one.
 fn decline_form(
     visit: &PageRequest,
     found: &BookedEventOfHost,
@@ -366,7 +366,7 @@ fn form(visit: &PageRequest, found: &BookedEventOfHost, page: &'static str) -> H
     html
 }
 
-/// The link from the page to decline to the one to confirm, and the time at which the request expires.
+/// Renders the link from the page to decline to the one to confirm, and the time at which the request expires.
 fn rest(visit: &PageRequest, found: &BookedEventOfHost, zone: &Zone, choice: HostChoice) -> Html {
     let own = outcomes(visit.language);
     let mut html = Html::default();

@@ -1,8 +1,8 @@
-//! Icons of the booking page. A page refers to them by name, and its frame contains those that the page uses.
+//! Icons of the booking page. A page refers to them by name; its frame contains the used ones.
 
 use service::locale::html::Html;
 
-/// An icon of 20 × 20 px. It stands beside a word, or in a control that has a name.
+/// An icon of 20 × 20 px, beside a word or in a control that has a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageIcon {
     Alert,
@@ -23,7 +23,7 @@ pub enum PageIcon {
     Video,
 }
 
-/// An icon's reference to its shapes, and its shapes.
+/// The reference to an icon, and its shapes.
 struct Drawing {
     icon: PageIcon,
     /// The reference as written in a page, with its quotes, which are escaped in other texts.
@@ -114,7 +114,7 @@ static DRAWINGS: [Drawing; 16] = [
     },
 ];
 
-/// The icon's HTML. Arrows are mirrored in right-to-left pages.
+/// Renders an icon. Arrows are mirrored in right-to-left pages.
 pub fn icon(icon: PageIcon) -> Html {
     let is_arrow = matches!(icon, PageIcon::Back | PageIcon::Next);
     let mut html = Html::default();
@@ -125,7 +125,7 @@ pub fn icon(icon: PageIcon) -> Html {
     html
 }
 
-/// The shapes of the icons that a page uses; empty if it uses none.
+/// Returns the shapes of the icons that a page uses; empty if it uses none.
 pub fn sprite(page: &Html) -> Html {
     let used = DRAWINGS.iter().filter(|drawing| page.as_str().contains(drawing.reference));
     let mut symbols = Html::default();

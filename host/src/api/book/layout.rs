@@ -1,5 +1,4 @@
-//! The frame of every page: its head, its style, and its headers. Nothing is loaded but the page's own script, and the images that the
-//! event type names.
+//! The frame of every page: its head, style and headers. A page loads only its own script, and the images that the event type names.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -40,11 +39,11 @@ pub enum Frames {
 /// The columns of a page's sheet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SheetShape {
-    /// An outcome.
+    /// One column: the result of an action.
     One,
-    /// The event type, and beside it the action.
+    /// Two columns: the event type, and the action.
     Two,
-    /// The event type, the calendar, and the times.
+    /// Three columns: the event type, the calendar, and the times.
     Three,
 }
 
@@ -54,7 +53,7 @@ pub struct HtmlPage {
     status: StatusCode,
     title: String,
     body: Html,
-    /// `body` is the parts of a sheet with these columns, and includes the page's heading; none: it follows the heading in a single column.
+    /// The columns of which `body` is the content, including the page's heading; none: `body` follows the heading in a single column.
     shape: Option<SheetShape>,
     /// The text of the link that skips everything before the times.
     skip_link: Option<&'static str>,
@@ -71,7 +70,7 @@ pub struct HtmlPage {
 }
 
 impl HtmlPage {
-    /// A page that no other site may show. `body` follows the heading.
+    /// Creates a page that no other site may frame. `body` follows the heading.
     pub fn new(title: impl Into<String>, body: Html) -> HtmlPage {
         HtmlPage {
             status: StatusCode::OK,
@@ -90,7 +89,7 @@ impl HtmlPage {
         }
     }
 
-    /// A notice: a heading and a sentence. Every site that may frame this service's pages may show it.
+    /// Creates a notice: a heading and a sentence. Every site that may frame this service's pages may frame it.
     pub fn message(status: StatusCode, said: [&str; 2]) -> HtmlPage {
         let [title, text] = said;
         let mut body = Html::default();
@@ -98,24 +97,24 @@ impl HtmlPage {
         HtmlPage { is_notice: true, ..HtmlPage::new(title, body).with_status(status) }
     }
 
-    /// The page that redirects the browser, with a link for programs that do not follow redirects.
+    /// Creates a page that redirects the browser, with a link for programs that do not follow redirects.
     pub fn see_other(location: &str, label: &str) -> HtmlPage {
         let mut body = Html::default();
         body.raw("<p>").link(location, label).raw("</p>\n");
         HtmlPage { is_notice: true, ..HtmlPage::new(label, body).with_status(StatusCode::SEE_OTHER) }
     }
 
-    /// The same page for unknown, inactive, expired and foreign addresses.
+    /// Creates the page for unknown, inactive, expired and foreign addresses, the same for all.
     pub fn not_found(language: Language) -> HtmlPage {
         HtmlPage::message(StatusCode::NOT_FOUND, texts(language).not_found)
     }
 
-    /// The page after an internal error.
+    /// Creates the page for an internal error.
     pub fn broken(language: Language) -> HtmlPage {
         HtmlPage::message(StatusCode::INTERNAL_SERVER_ERROR, texts(language).broken)
     }
 
-    /// Sets the status of a temporary refusal, and the time after which to retry; other pages stay as they are.
+    /// Sets the status and the retry time of a temporary refusal; leaves other pages unchanged.
     pub fn for_refusal(self, refusal: &Refusal) -> HtmlPage {
         match error::status(refusal.code) {
             StatusCode::SERVICE_UNAVAILABLE => self
@@ -133,8 +132,8 @@ impl HtmlPage {
         HtmlPage { status, ..self }
     }
 
-    /// Applies the event type's settings: its image, its colour, and the sites that may frame the page, or all if it names none. The
-    /// domains of API keys (`allowedDomains`) are irrelevant: they do not concern frames.
+    /// Applies the event type's settings: its image, its colour, and the sites that may frame the page, by default all. The domains of API
+    /// keys (`allowedDomains`) do not apply to frames.
     pub fn with_event_type(self, event_type: &EventType) -> HtmlPage {
         let domains = &event_type.link.embed_domains;
         let frames = match domains.is_empty() {
@@ -145,14 +144,14 @@ impl HtmlPage {
         HtmlPage { frames, logo_url: event_type.link.logo_url.clone(), color, ..self }
     }
 
-    /// Lets every site frame a notice. Sites frame booking links by their plain addresses, and an empty frame would not give the reason.
-    /// Other pages stay as they are.
+    /// Lets every site frame a notice; leaves other pages unchanged. Sites frame booking links without any parameters, and an empty frame
+    /// would not show the reason.
     pub fn framed_notice(self) -> HtmlPage {
         let is_open = self.is_notice && self.frames == Frames::Nowhere;
         if is_open { HtmlPage { frames: Frames::Anywhere, ..self } } else { self }
     }
 
-    /// Makes the body the parts of a sheet with these columns, including the page's heading and image.
+    /// Arranges the body in these columns, including the page's heading and image.
     pub fn shaped(self, shape: SheetShape) -> HtmlPage {
         HtmlPage { shape: Some(shape), ..self }
     }
@@ -176,12 +175,12 @@ impl HtmlPage {
         HtmlPage { retry_after_s: Some(seconds), ..self }
     }
 
-    /// Redirects the browser to this address.
+    /// Makes the browser navigate to this URL.
     pub fn leave_for(self, url: &str) -> HtmlPage {
         HtmlPage { leave_for: Url::parse(url).ok().map(String::from), ..self }
     }
 
-    /// Passes a fact to the page's script, as the attribute `data-{name}` of the page's main part.
+    /// Passes a value to the page's script, as the attribute `data-{name}` of the main element.
     pub fn with_fact(mut self, name: &'static str, value: impl Into<String>) -> HtmlPage {
         self.facts.push((name, value.into()));
         self
@@ -189,7 +188,7 @@ impl HtmlPage {
 
     pub fn into_response(self, visit: &PageRequest) -> Response {
         let language = visit.language;
-        // A frame that may not show a notice would be empty, and the visitor would not know why.
+        // A frame that may not show a notice would be empty, and the visitor would see no reason.
         let frames = match &self.frames {
             Frames::Nowhere if self.is_notice && visit.choice.is_embedded => Frames::Anywhere,
             frames => frames.clone(),
@@ -255,10 +254,10 @@ impl HtmlPage {
             html.raw(" data-").raw(name).raw("=\"").text(value).raw("\"");
         }
         html.raw(" data-loading=\"").text(controls(visit.language).loading).raw("\">\n");
-        // Inside the main part, because a page that replaces another one brings its own.
+        // Inside the main element, because a page that replaces another one brings its own.
         html.html(&icon::sprite(&self.body));
         if let Some(text) = self.skip_link {
-            // Keyboard users need not pass durations, months and days.
+            // Lets keyboard users skip durations, months and days.
             html.raw("<a class=\"skip\" href=\"#times\">").text(text).raw("</a>\n");
         }
         html.html(&self.sheet()).raw("</main>\n</body>\n</html>\n");
@@ -281,15 +280,15 @@ impl HtmlPage {
         if let Some(url) = &self.logo_url {
             html.raw("<img class=\"logo\" alt=\"\" src=\"").text(url).raw("\">\n");
         }
-        // An event type's title has a text direction of its own.
+        // An event type's title has its own text direction.
         html.raw("<h1 dir=\"auto\">").text(&self.title).raw("</h1>\n");
         html.html(&self.body).raw("</div>\n</div>\n");
         html
     }
 }
 
-/// The content security policy: the page loads only its script and images of these addresses, and its script and forms only contact this
-/// service.
+/// Returns the content security policy: the page loads only its own script and images of these addresses, and its script and forms contact
+/// only this service.
 fn policy<'p>(frames: &Frames, pictures: impl Iterator<Item = &'p str>, brand: Option<&str>) -> HeaderValue {
     let brand = brand.map(|css| format!(" {}", style_source(css))).unwrap_or_default();
     let sources: BTreeSet<String> = pictures.filter_map(image_source).collect();

@@ -1,5 +1,5 @@
-//! The pages below a booking's own on which an invitee cancels or reschedules it. Opening them changes nothing; only their forms do. A
-//! repeated form finds its change made.
+//! The pages below a booking's own page on which an invitee cancels or reschedules it. Opening them changes nothing; only their forms do. A
+//! form that is sent twice finds its change already made.
 
 use base::error::{Code, Error, Result, not_found};
 use http::StatusCode;
@@ -27,7 +27,7 @@ use crate::web::form::FormFields;
 
 /// The field of a cancellation's reason.
 const REASON: &str = "reason";
-/// Seconds after which it makes sense to send a form again that could not be handled.
+/// Delay before a form that could not be processed should be sent again, seconds.
 const RETRY_AFTER_S: u64 = 5;
 
 /// The action of a page below a booking's.
@@ -165,7 +165,7 @@ async fn change(
     }))
 }
 
-/// The result of a form that was refused because the booking has changed since the form was read.
+/// Returns the result of a form that was refused because the booking has changed since the page was loaded.
 async fn superseded_result(
     app: &App,
     visit: &PageRequest,
@@ -177,7 +177,7 @@ async fn superseded_result(
     if !is_late && (code != Some(Code::InvalidParameter) || !matches!(aim, ManageTarget::MoveTo(_))) {
         return Ok(None);
     }
-    // The same form may have been sent at the same moment. Or another change came first, or the deadline just passed.
+    // The same form may have been sent at the same moment; or another change came first, or the deadline has just passed.
     let now = load(app, &booked.token).await?;
     if is_done(&now, None, aim) {
         return Ok(Some(over(visit, &now, aim)));
@@ -189,7 +189,7 @@ async fn superseded_result(
     Ok(Some(page_result(refused_page(visit, &now, aim, why).with_status(status(why)))))
 }
 
-/// Whether the action was already done by the same form.
+/// Whether the same form has already performed the action.
 fn is_done(booked: &BookedEvent, subject: Option<&BookableEventType>, aim: ManageTarget) -> bool {
     match aim {
         ManageTarget::Cancel => booked.body.cancelled_by.is_some() && booked.row.status == "cancelled",
@@ -220,7 +220,7 @@ fn slot_taken(visit: &PageRequest) -> ManageFault {
     ManageFault { text: texts(visit.language).taken, status: StatusCode::CONFLICT }
 }
 
-/// The text of a refusal for the visitor. Internal errors stay errors.
+/// Returns the text of a refusal for the visitor. Internal errors stay errors.
 fn fault(visit: &PageRequest, e: Error) -> Result<ManageFault> {
     let texts = texts(visit.language);
     match e.code() {
@@ -250,7 +250,7 @@ fn status(why: RefusedReason) -> StatusCode {
     }
 }
 
-/// The page with the reason why it cannot be done.
+/// Returns the page that says why the action is not possible.
 fn refused_page(
     visit: &PageRequest,
     booked: &BookedEvent,
@@ -279,7 +279,7 @@ fn booking_box(visit: &PageRequest, booked: &BookedEvent, takes_place: bool) -> 
     outcome::boxed(Some(booked.what()), &facts::of_invitee(visit, booked, takes_place))
 }
 
-/// The link to the booking's own page.
+/// Returns the link to the booking's own page.
 fn back(visit: &PageRequest, token: &str, aim: ManageTarget, name: &str) -> Html {
     let mut html = Html::default();
     let link = format!("{}{token}{}", aim.up(), visit.choice.spoken().query());
@@ -287,7 +287,7 @@ fn back(visit: &PageRequest, token: &str, aim: ManageTarget, name: &str) -> Html
     html
 }
 
-/// The error note; empty without an error.
+/// Renders the error note; empty without an error.
 fn render_error_note(visit: &PageRequest, fault: Option<ManageFault>) -> Html {
     let title = texts(visit.language).not_changed;
     fault.map_or_else(Html::default, |fault| outcome::fault_note(title, fault.text))
@@ -305,7 +305,7 @@ fn form(html: &mut Html, visit: &PageRequest) {
     html.text(&visit.choice.standing().link()).raw("\">\n");
 }
 
-/// The page that asks whether to cancel the booking.
+/// Renders the page that asks whether to cancel the booking.
 fn cancellation(
     visit: &PageRequest,
     booked: &BookedEvent,
@@ -326,7 +326,7 @@ fn cancellation(
     with(outcome::page(own.ask_cancel, &html, booked).unframed(), fault)
 }
 
-/// The page that asks whether to reschedule the booking to this time; with other times if it is taken.
+/// Renders the page that asks whether to reschedule the booking to this time, with other times if it is taken.
 async fn confirmation(
     app: &App,
     visit: &PageRequest,
@@ -363,7 +363,7 @@ async fn confirmation(
     with(page.unframed(), fault)
 }
 
-/// The new time, crossed out if it is taken.
+/// Renders the new time, crossed out if it is taken.
 fn new_time(visit: &PageRequest, subject: &BookableEventType, start: Instant, is_taken: bool) -> Html {
     let mut html = Html::default();
     html.raw("<dl class=\"facts\"><div><dt>").html(&icon(PageIcon::Calendar)).raw("<span>");
@@ -374,7 +374,7 @@ fn new_time(visit: &PageRequest, subject: &BookableEventType, start: Instant, is
     html
 }
 
-/// Links to the times nearest to one that is taken.
+/// Renders links to the times nearest to one that is taken.
 async fn others(app: &App, visit: &PageRequest, subject: &BookableEventType, start: Instant) -> Html {
     let mut html = Html::default();
     let found = free::nearest(app, subject, start).await;

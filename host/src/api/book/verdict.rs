@@ -1,4 +1,4 @@
-//! The verdict of the operator's own service on a form before it is accepted. The service gets no email address, only its hash.
+//! The verdict of the operator's own service on a booking form before it is accepted. The service gets only the hash of the email address.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use url::Url;
 
 /// Time limit of a verdict.
 const DEADLINE: Duration = Duration::from_secs(2);
-/// Bytes of an answer that are read.
+/// Bytes of a response that are read.
 const MAX_ANSWER_BYTES: usize = 16 << 10;
 
 /// The request to the service.
@@ -25,21 +25,21 @@ pub struct VerdictRequest {
     pub address: String,
     /// The header `User-Agent`; empty if absent.
     pub user_agent: String,
-    /// The slug that is booked.
+    /// The slug of the booking link.
     pub slug: String,
     /// The hash of the invitee's address, see `hash_of`.
     pub email_hash: String,
-    /// Identifies the form: one that is sent twice has the same token.
+    /// Identifies the form: a form that is sent twice has the same token both times.
     pub form_token: String,
 }
 
-/// The service's answer. Other fields are ignored.
+/// The service's response. Other fields are ignored.
 #[derive(Deserialize)]
 struct VerdictAnswer {
     allow: bool,
 }
 
-/// SHA-256 in hexadecimal digits of a case-folded address: the same for all its spellings.
+/// Returns the SHA-256 of a case-folded address in hexadecimal: the same for all its spellings.
 pub fn hash_of(email: &str) -> String {
     hex::encode(Sha256::digest(::mail::address::folded(email)))
 }
@@ -56,14 +56,14 @@ enum FormVerdict {
 /// Asks the service, if one is configured.
 ///
 /// # Errors
-/// 403 `forbidden` if the form is refused; without a verdict 503 `provider_unavailable`, if the setting then refuses forms.
+/// 403 `forbidden` if the form is refused; 503 `provider_unavailable` if there is no verdict and the setting then refuses forms.
 pub async fn ask(app: &App, question: &VerdictRequest) -> Result<()> {
     let Some(url) = &app.config.booking_verdict_url else { return Ok(()) };
     match (evaluate_form(app, url, question).await, app.config.booking_verdict_failure) {
         (FormVerdict::Taken, _) | (FormVerdict::Unknown, VerdictFailure::Open) => Ok(()),
         (FormVerdict::Refused, _) => Err(refuse(Code::Forbidden, "this booking was not accepted")),
         (FormVerdict::Unknown, VerdictFailure::Closed) => {
-            let message = "it could not be decided whether this booking is taken; try again shortly";
+            let message = "the booking cannot be checked at the moment; try again shortly";
             Err(Refusal::new(Code::ProviderUnavailable, message).retry_after_s(5).into())
         }
     }
@@ -79,7 +79,7 @@ fn verdict_of(status: u16, body: &[u8], is_whole: bool) -> (FormVerdict, Option<
             (FormVerdict::Unknown, Some("the answer broke off, or did not arrive in time".to_owned()))
         }
         200..300 => match serde_json::from_slice::<VerdictAnswer>(body) {
-            // A list of one value would be read as well.
+            // serde would also read a list of one value.
             Ok(VerdictAnswer { allow: true }) if is_whole && body.trim_ascii_start().starts_with(b"{") => {
                 (FormVerdict::Taken, None)
             }
@@ -98,7 +98,7 @@ fn verdict_of(status: u16, body: &[u8], is_whole: bool) -> (FormVerdict, Option<
 async fn evaluate_form(app: &App, url: &Url, question: &VerdictRequest) -> FormVerdict {
     let json = HeaderValue::from_static("application/json");
     let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, json.clone()), (header::ACCEPT, json)]);
-    // The service is the operator's own: no tenant data is sent, so no isolation is needed.
+    // The operator's own service gets no tenant data, so no isolation is needed.
     let post = Post { tenant: "", url, headers, body: Bytes::from(storage::json_text(question)) };
     let (verdict, fault) = match app.runtime.post_to_operator(post, DEADLINE).await {
         Ok(posted) => verdict_of(posted.status, &posted.snippet, posted.is_whole),
@@ -106,7 +106,7 @@ async fn evaluate_form(app: &App, url: &Url, question: &VerdictRequest) -> FormV
     };
     if let Some(fault) = fault {
         let host = url.host_str().unwrap_or_default();
-        tracing::warn!(host, fault, ?verdict, "there is no verdict about a form of the booking page");
+        tracing::warn!(host, fault, ?verdict, "the verdict service gave no verdict on a booking form");
     }
     verdict
 }

@@ -1,4 +1,5 @@
-//! The texts of the page that ends a return from a provider without an application, in English, German, Spanish, French, Japanese and Arabic.
+//! Texts of the page that ends an authorization at a provider without returning to an application, in English, German, Spanish, French,
+//! Japanese and Arabic.
 
 use service::connections::authorization::PageReason;
 use service::locale::Language;
@@ -9,11 +10,11 @@ pub struct CallbackTexts {
     pub title: &'static str,
     pub what_happened: &'static str,
     pub what_to_do: &'static str,
-    /// Precedes the request's id.
+    /// The label before the request id.
     pub request_id: &'static str,
 }
 
-/// The texts for a reason in a language.
+/// Returns the texts for a reason in a language.
 pub fn texts(reason: PageReason, language: Language) -> CallbackTexts {
     let [title, what_happened, what_to_do] = match language {
         Language::English | Language::AmericanEnglish => english(reason),
@@ -38,27 +39,27 @@ fn english(reason: PageReason) -> [&'static str; 3] {
     match reason {
         PageReason::UnknownLink => [
             "This link is not valid",
-            "The address belongs to no sign-in that was started here.",
+            "The address does not belong to a sign-in that was started here.",
             "Go back to the application that sent you here and connect your account again.",
         ],
         PageReason::AlreadyUsed => [
             "This link was already used",
-            "The sign-in that this link belongs to has ended before.",
+            "The sign-in that this link belongs to is already finished.",
             "Go back to the application: your account may be connected already. If it is not, connect it again.",
         ],
         PageReason::Malformed => [
             "This link is damaged",
-            "The address is incomplete, too long, or says something twice.",
+            "The address is incomplete, too long, or has a parameter twice.",
             "Go back to the application that sent you here and connect your account again.",
         ],
         PageReason::WrongProvider => [
             "This link belongs to another provider",
-            "You came back from a different provider than the one that the sign-in was started with.",
+            "You came back from a different provider than the one you started with.",
             "Go back to the application that sent you here and connect your account again.",
         ],
         PageReason::Unavailable => [
             "Your account cannot be connected at the moment",
-            "Something failed on our side.",
+            "Something went wrong on our side.",
             "Wait a few minutes, go back to the application and connect your account again.",
         ],
         PageReason::AdminApproved => [

@@ -1,4 +1,5 @@
-//! The API's document as the pages read it: headings, operations with resolved parameters, bodies and answers, error codes.
+//! The API's OpenAPI document as the documentation pages use it: headings, operations with resolved parameters, bodies and responses, error
+//! codes.
 
 use std::collections::BTreeSet;
 
@@ -11,16 +12,16 @@ use crate::api::openapi::examples;
 /// The HTTP methods of an OpenAPI path, in the order of the pages.
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
-/// The document, read once.
+/// The parsed document.
 pub struct ApiReference {
-    /// The public address of this service, without a slash at the end.
+    /// The public URL of this service, without a trailing slash.
     pub address: String,
     pub version: String,
     /// The text above the operations, as Markdown.
     pub introduction: String,
     pub tags: Vec<ReferenceTag>,
     pub operations: Vec<ReferenceOperation>,
-    /// In the order of their statuses: the table of the introduction, then codes of operations that it lacks.
+    /// Error codes by status: those of the introduction's table, then codes of operations that it lacks.
     pub errors: Vec<ErrorRow>,
     pub schemas: SchemaBook,
 }
@@ -80,7 +81,7 @@ pub struct ErrorRow {
 }
 
 impl ApiReference {
-    /// Reads a document of the flavour for clients.
+    /// Parses a document in the form for clients.
     pub fn read(document: &Value, address: &str) -> ApiReference {
         let schemas = SchemaBook::new(document["components"]["schemas"].as_object().cloned());
         let tags = document["tags"].as_array().into_iter().flatten().map(|tag| ReferenceTag {
@@ -109,22 +110,22 @@ impl ApiReference {
         }
     }
 
-    /// The operations under a heading.
+    /// Returns the operations under a heading.
     pub fn under<'r>(&'r self, tag: &'r str) -> impl Iterator<Item = &'r ReferenceOperation> {
         self.operations.iter().filter(move |operation| operation.tag == tag)
     }
 
-    /// The operation of this id.
+    /// Finds the operation with this id.
     pub fn operation(&self, id: &str) -> Option<&ReferenceOperation> {
         self.operations.iter().find(|operation| operation.id == id)
     }
 
-    /// The address of an operation, below the public one.
+    /// Returns the path of an operation in the documentation.
     pub fn link(operation: &ReferenceOperation) -> String {
         format!("/docs/api/{}#{}", slug(&operation.tag), operation.id)
     }
 
-    /// The scopes with what they let a key do, as Markdown.
+    /// Returns the scopes with the rights that they give a key, as Markdown.
     pub fn scopes(&self) -> Vec<[String; 2]> {
         let mut rows = Vec::new();
         let mut is_scopes = false;
@@ -142,7 +143,7 @@ impl ApiReference {
         rows
     }
 
-    /// The list operation whose items have the id that stands in this place of a path, if there is one: its path.
+    /// Returns the path of the list operation whose items have the id that this path parameter takes, if there is one.
     pub fn list_of(&self, operation: &ReferenceOperation, name: &str) -> Option<&str> {
         let lists = |path: &str| {
             self.operations
@@ -164,24 +165,24 @@ impl ApiReference {
 }
 
 impl ReferenceOperation {
-    /// The exchange that a test of the service recorded, if there is one.
+    /// Returns the exchange that a test of the service recorded, if there is one.
     pub fn exchange(&self) -> Option<&'static Value> {
         examples::all().find(|(id, _)| **id == self.id).map(|(_, exchange)| exchange)
     }
 
-    /// Parameters of one place.
+    /// Returns the parameters in one location.
     pub fn parameters_in<'r>(&'r self, place: &'r str) -> impl Iterator<Item = &'r ReferenceParameter> {
         self.parameters.iter().filter(move |parameter| parameter.place == place)
     }
 
-    /// Whether it answers a page of a list, which the clients iterate.
+    /// Whether the response is a page of a list, which the clients iterate.
     pub fn is_list(&self) -> bool {
         let last = self.id.rsplit('.').next().unwrap_or_default();
         self.method == "GET" && last != "changes" && self.parameters.iter().any(|p| p.name == "cursor")
     }
 }
 
-/// The text of a value; empty if it is none.
+/// Returns a value as text; empty if it is not a text.
 fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
@@ -199,7 +200,7 @@ pub fn slug(heading: &str) -> String {
     out.trim_end_matches('-').to_owned()
 }
 
-/// The cells of a row of a Markdown table; empty for another line.
+/// Returns the cells of a Markdown table row; empty for another line.
 fn cells(line: &str) -> Vec<String> {
     let Some(inner) = line.strip_prefix('|').and_then(|rest| rest.trim_end().strip_suffix('|')) else {
         return Vec::new();
@@ -207,12 +208,12 @@ fn cells(line: &str) -> Vec<String> {
     inner.split('|').map(|cell| cell.trim().to_owned()).collect()
 }
 
-/// The text between two backticks that are the whole cell.
+/// Returns the text between two backticks that span the whole cell.
 fn quoted(cell: &str) -> Option<&str> {
     cell.strip_prefix('`')?.strip_suffix('`')
 }
 
-/// The rows of the introduction's table of error codes, then codes of operations that it lacks: those of the token endpoint.
+/// Returns the rows of the introduction's table of error codes, then codes of operations that it lacks: those of the token endpoint.
 fn error_rows(introduction: &str, operations: &[ReferenceOperation]) -> Vec<ErrorRow> {
     let mut rows: Vec<ErrorRow> = introduction.lines().filter_map(error_row).collect();
     let known: BTreeSet<&String> = rows.iter().map(|row| &row.code).collect();
@@ -226,7 +227,7 @@ fn error_rows(introduction: &str, operations: &[ReferenceOperation]) -> Vec<Erro
     rows
 }
 
-/// A row of the table of error codes: a code, a status, a meaning.
+/// Parses a row of the table of error codes: a code, a status, a meaning.
 fn error_row(line: &str) -> Option<ErrorRow> {
     let cells = cells(line);
     let [code, status, meaning] = cells.as_slice() else { return None };
@@ -234,7 +235,7 @@ fn error_row(line: &str) -> Option<ErrorRow> {
     Some(ErrorRow { code: quoted(code)?.to_owned(), status: status.clone(), meaning: meaning.clone() })
 }
 
-/// The value that a reference of the document leads to; the value itself if it is none.
+/// Returns the value to which a reference of the document points; the value itself if it is not a reference.
 fn resolve<'d>(document: &'d Value, value: &'d Value) -> &'d Value {
     let pointer = value["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
     pointer.and_then(|pointer| document.pointer(pointer)).unwrap_or(value)
@@ -280,7 +281,7 @@ fn read_parameter(parameter: &Value) -> ReferenceParameter {
     }
 }
 
-/// The statuses of success, and the body of the first one that has a body.
+/// Returns the statuses of success, and the body of the first one that has a body.
 fn success(document: &Value, responses: &Value) -> (String, Option<ReferenceContent>) {
     let mut statuses = Vec::new();
     let mut answer = None;
@@ -294,7 +295,7 @@ fn success(document: &Value, responses: &Value) -> (String, Option<ReferenceCont
     (statuses.join(" or "), answer)
 }
 
-/// The JSON schema of a body, or the schema of its first media type.
+/// Returns the JSON schema of a body, or the schema of its first media type.
 fn read_content(content: &Map<String, Value>) -> Option<ReferenceContent> {
     let media = content.get("application/json").or_else(|| content.values().next())?;
     Some(ReferenceContent { schema: media["schema"].clone(), media_types: content.keys().cloned().collect() })

@@ -1,4 +1,4 @@
-//! Remedies: what a caller does about each error code.
+//! Remedies: what a caller can do about each error code.
 
 /// The remedies by code, as Markdown.
 pub const REMEDIES: &[(&str, &str)] = &[
@@ -178,7 +178,7 @@ pub const REMEDIES: &[(&str, &str)] = &[
     ),
 ];
 
-/// The codes of RFC 6749 that `POST /v1/oauth/token` answers beside those of the table: code, status, meaning, remedy.
+/// The codes of RFC 6749 that `POST /v1/oauth/token` returns in addition to those of the table: code, status, meaning, remedy.
 pub const OAUTH: &[[&str; 4]] = &[
     [
         "invalid_client",
@@ -218,7 +218,7 @@ pub const OAUTH: &[[&str; 4]] = &[
     ],
 ];
 
-/// The remedy of a code.
+/// Returns the remedy for a code.
 pub fn remedy(code: &str) -> Option<&'static str> {
     let oauth = OAUTH.iter().map(|[code, _, _, text]| (code, text));
     let mut all = REMEDIES.iter().map(|(code, text)| (code, text)).chain(oauth);

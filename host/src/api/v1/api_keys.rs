@@ -44,7 +44,7 @@ pub fn routes() -> Routes<App> {
     Routes::new("API keys")
         .post("/v1/api-keys", "api_keys.write", Common, create)
         .summary("Create an API key")
-        .description("The answer holds the secret in `key`. It is shown only once; an idempotent replay shows it again. The new key can do no more than the key that creates it: its scopes are among those of that key, and every restriction of that key (domains, addresses, connections, rate, expiry) applies to it too, or is narrower. To replace a key's secret, rotate it (`POST /v1/api-keys/{keyId}/rotate`).")
+        .description("The answer holds the secret in `key`. It is shown only once; an idempotent replay shows it again. The new key can do no more than the key that creates it: its scopes are among those of that key, and every restriction of that key (domains, addresses, connections, rate, expiry, policy for assistants) applies to it too, or is narrower. To replace a key's secret, rotate it (`POST /v1/api-keys/{keyId}/rotate`).")
         .body::<NewApiKey>()
         .returns::<Written<CreatedApiKey>>()
         .get("/v1/api-keys", "api_keys.write", Additive, list)

@@ -28,7 +28,7 @@ use crate::api::request::form::FormOrJson;
 use crate::api::response::error::ApiError;
 use crate::api::response::{oauth_error, reply};
 
-/// Never given to a token: it would outlive itself in the keys that it makes.
+/// A scope that no token gets: the keys that it could create would outlive the token.
 const NOT_FOR_TOKENS: &str = "api_keys.write";
 
 pub fn routes() -> Routes<App> {
@@ -86,7 +86,7 @@ async fn grant_token(
     }
 }
 
-/// The first of the connections that are asked for that the application does not have.
+/// Returns the first requested connection that the application does not have.
 async fn unknown_connection(
     app: &App,
     caller: &Caller,
@@ -102,7 +102,7 @@ async fn unknown_connection(
     Ok(None)
 }
 
-/// A token request that is well-formed.
+/// A well-formed token request.
 enum WellFormedRequest {
     Code(CodeRequest),
     Refresh(RefreshRequest),
@@ -134,7 +134,7 @@ fn request(app: &App, caller: &Caller, body: &TokenParameters) -> Result<WellFor
     }
 }
 
-/// RFC 7636, section 4.1.
+/// Validates a code verifier (RFC 7636, section 4.1).
 fn verifier(text: &str) -> Result<String, TokenError> {
     let is_unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     match (43..=128).contains(&text.len()) && text.bytes().all(is_unreserved) {
@@ -170,7 +170,7 @@ fn narrow_rights(app: &App, caller: &Caller, body: &TokenParameters) -> Result<N
     Ok(new)
 }
 
-/// A restriction that does not hold, in the words of RFC 6749.
+/// Converts the error of an invalid restriction to the form of RFC 6749.
 fn scope_error(error: Error) -> TokenError {
     let Error::Refused(refusal) = error else {
         return TokenError::new("server_error", "something went wrong on our side");
@@ -203,7 +203,7 @@ impl TokenParameters {
         self.0.get(camel).filter(|value| !value.is_null())
     }
 
-    /// A text; an empty one counts as absent (RFC 6749, section 3.2).
+    /// Returns a text; an empty one counts as absent (RFC 6749, section 3.2).
     fn text(&self, name: &str) -> Result<Option<&str>, TokenError> {
         let Some(value) = self.value(name) else { return Ok(None) };
         match value.as_str() {
@@ -221,7 +221,7 @@ impl TokenParameters {
         self.text(name)?.ok_or_else(|| TokenError::invalid_request(format!("{name} is required")))
     }
 
-    /// Words with spaces between them; in JSON a list of them too.
+    /// Returns words separated by spaces; in JSON also a list of them.
     fn words(&self, name: &str, most: usize) -> Result<Vec<String>, TokenError> {
         let words: Option<Vec<String>> = match self.value(name) {
             Some(Value::Array(items)) => items.iter().map(|item| item.as_str().map(str::to_owned)).collect(),

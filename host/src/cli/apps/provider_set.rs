@@ -141,7 +141,7 @@ impl Set {
         ))
     }
 
-    /// Compares origins, and values that only settings of the operator take, with the connector's manifest.
+    /// Compares origins, and values of operator settings, with the connector's manifest.
     fn check(&self, config: &Config) -> Result<()> {
         let needs_manifest = self.origins.iter().any(|origin| origin.server.is_some())
             || self.settings.iter().any(|setting| setting.is_operators || setting.figures().is_some());
@@ -169,7 +169,7 @@ impl Set {
         origins.and_then(|origins| origins.ensure_named_by(&manifest)).map_err(|e| anyhow!("--origin: {e}"))
     }
 
-    /// The client's secret, if a place of it is named.
+    /// Reads the client secret, if a file or variable is named.
     fn secret(&self) -> Result<Option<Zeroizing<String>>> {
         let secret = match (&self.secret_file, &self.secret_env) {
             (Some(file), _) => {
@@ -180,15 +180,15 @@ impl Set {
                         "name a file that holds the client's secret alone",
                     )
                 })?;
-                // Editors end a file with a line's end, which is no part of the secret.
+                // Editors end a file with a line break, which is not part of the secret.
                 Zeroizing::new(text.trim().to_owned())
             }
             (None, Some(name)) => {
-                // The error of the standard library would print a value that is no UTF-8.
+                // The standard library's error would print a value that is not UTF-8.
                 let value = std::env::var(name).ok().map(Zeroizing::new);
                 value.ok_or_else(|| {
                     failure(
-                        format!("--secret-env: there is no variable {name} with text in it"),
+                        format!("--secret-env: the variable {name} is not set, or is not UTF-8 text"),
                         "set it to the client's secret, or name a file with --secret-file",
                     )
                 })?
@@ -200,7 +200,7 @@ impl Set {
         Ok(Some(secret))
     }
 
-    /// Writes the registration as it is after this command.
+    /// Stores the registration with the changes of this command.
     async fn store(
         &self,
         db: &Db,
@@ -238,7 +238,7 @@ impl Set {
         });
         if !is_written.await? {
             return Err(failure(
-                "another command changed this registration at the same time",
+                "another command has changed this registration in the meantime",
                 "run this command again",
             ));
         }
@@ -281,7 +281,7 @@ impl Set {
         })
     }
 
-    /// Changes what the command line names, except for the secret's value.
+    /// Applies the changes of the command line, except for the secret.
     fn change(&self, client: &mut OAuthClient) {
         let now = Clock::system().now_ms();
         client.updated_at = now;
@@ -327,7 +327,7 @@ impl Set {
         }
     }
 
-    /// Changes the servers that take the place of the provider's hosts.
+    /// Changes the servers that replace the provider's hosts.
     fn change_origins(&self, client: &mut OAuthClient) -> Result<()> {
         let stored = client.endpoints.remove("origins").unwrap_or_default();
         let mut origins: BTreeMap<String, String> = match stored {
@@ -346,7 +346,7 @@ impl Set {
     }
 }
 
-/// Sets a value, or removes it where there is none.
+/// Sets a value, or removes it if none is given.
 fn set_or_remove(map: &mut Map<String, Value>, name: &str, value: Option<Value>) {
     match value {
         Some(value) => map.insert(name.to_owned(), value),

@@ -1,4 +1,4 @@
-//! `switchboard backup`: everything that is stored, in one file, beside a running server. The master key is not in it.
+//! `switchboard backup`: everything that is stored, in one file, while the server may run. The master key is not included.
 
 pub mod archive;
 pub mod manifest;
@@ -52,7 +52,7 @@ pub struct Backup {
     place: StoreOptions,
 }
 
-/// The database's part of a manifest.
+/// The information on the database in a manifest.
 struct DatabaseFacts {
     schema_version: i64,
     key_fingerprint: String,
@@ -83,7 +83,7 @@ impl Backup {
             made = make(&config, settings_file.as_deref(), &target, staging.path()) => made?,
             () = signals.end() => {
                 staging.remove();
-                return Err(failure("the backup was interrupted; nothing of it is left", "run the command again"));
+                return Err(failure("the backup was interrupted and removed", "run the command again"));
             }
         };
         report(&target, &made, self.json)?;
@@ -91,7 +91,7 @@ impl Backup {
     }
 }
 
-/// A backup that is in its place.
+/// A completed backup.
 struct WrittenBackup {
     bytes: u64,
     manifest: BackupManifest,
@@ -99,7 +99,7 @@ struct WrittenBackup {
     dump: Option<DumpTarget>,
 }
 
-/// Writes a backup to `target` by way of the folder `staging`.
+/// Writes a backup to `target`, by way of the folder `staging`.
 async fn make(
     config: &Config,
     settings_file: Option<&Path>,
@@ -144,7 +144,7 @@ async fn make(
 /// Copies the SQLite database into a folder, and checks the copy.
 async fn copy_database(file: &Path, folder: &Path) -> Result<PathBuf> {
     store::ensure_file(file)?;
-    // The copy, and the archive with the copy in it.
+    // Room for the copy, and for the archive with the copy in it.
     let needed = size_with_log(file).saturating_mul(2);
     let free = checks::free_bytes(folder)?;
     ensure_or_help(
@@ -163,7 +163,7 @@ async fn copy_database(file: &Path, folder: &Path) -> Result<PathBuf> {
     Ok(copy)
 }
 
-/// Bytes of a SQLite database with its log.
+/// Returns the bytes of a SQLite database with its write-ahead log.
 fn size_with_log(file: &Path) -> u64 {
     let mut log = file.as_os_str().to_owned();
     log.push("-wal");
@@ -171,7 +171,7 @@ fn size_with_log(file: &Path) -> u64 {
     size(file).saturating_add(size(Path::new(&log)))
 }
 
-/// Opens a copy of a SQLite database, which is sound.
+/// Opens a copy of a SQLite database, and fails if it is damaged.
 async fn open(copy: &Path) -> Result<Db> {
     let url = format!("sqlite://{}", copy.display());
     let db = Db::connect(&Options { read_only: true, ..Options::for_url(url) }).await?;
@@ -192,7 +192,7 @@ async fn facts(db: &Db, config: &Config) -> Result<DatabaseFacts> {
     })
 }
 
-/// The files of the installed connectors. The index is read first: packages that come later do no harm, and none is ever changed.
+/// Lists the files of the installed connectors. The index is read first: later packages do no harm, and existing ones never change.
 fn connectors(store: &Path) -> Result<Vec<BackupSource>> {
     let index = match std::fs::read(store.join("index.json")) {
         Ok(index) => index,
@@ -223,7 +223,7 @@ fn sorted_entries(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// The text of a settings file without its passwords.
+/// Returns the text of a settings file without its passwords.
 fn settings(file: &Path) -> Result<String> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     settings_text::without_secrets(&text).with_context(|| format!("cannot use {}", file.display()))
@@ -258,7 +258,7 @@ fn report(target: &Path, written: &WrittenBackup, as_json: bool) -> Result<()> {
     answer(&text)
 }
 
-/// Advice where this machine has no `pg_dump` for a server of this major version.
+/// Returns advice if this machine has no `pg_dump` for a server of this major version.
 fn dump_advice(server: i64) -> Option<String> {
     let said = std::process::Command::new("pg_dump").arg("--version").output().ok();
     let text = said.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();

@@ -1,11 +1,11 @@
-//! Permissions and demands that an update of a connector adds to those of the installed version, as text.
+//! Permissions and requirements that an update adds to those of the installed connector, as text.
 
 use runtime::{Auth, IssParameter, Level, Manifest, MemoryClass, Pkce, Setting};
 use serde_json::Value;
 
 use crate::cli::connector::check::words;
 
-/// Permissions and demands of `new` that `old` does not have. Empty: the update adds none.
+/// Returns permissions and requirements of `new` that `old` does not have; empty if the update adds none.
 pub fn added(old: &Manifest, new: &Manifest) -> Vec<String> {
     let mut all = Vec::new();
     for claimed in new.surfaces.iter().filter(|claimed| !has(&old.surfaces, |s| s.surface == claimed.surface))
@@ -30,7 +30,7 @@ pub fn added(old: &Manifest, new: &Manifest) -> Vec<String> {
     all
 }
 
-/// Describes a setting that users are newly asked for, must now give, or are asked for in other words.
+/// Describes a setting that is new, newly required, or has a new description.
 fn asked_anew(old: &Manifest, setting: &Setting) -> Option<String> {
     if setting.fixed.is_some() || setting.operator {
         return None;
@@ -51,7 +51,7 @@ fn asked_anew(old: &Manifest, setting: &Setting) -> Option<String> {
     }
 }
 
-/// The changed title and description: with another one the connector may pass for another provider.
+/// Describes a changed title and description, with which the connector could pass for another provider.
 fn other_texts(old: &Manifest, new: &Manifest) -> Vec<String> {
     let mut all = Vec::new();
     if new.title != old.title {
@@ -75,7 +75,7 @@ fn size_rank(class: MemoryClass) -> u8 {
     }
 }
 
-/// The added hosts and servers, including those that a fixed value of the manifest names.
+/// Describes added hosts and servers, including those in fixed values of the manifest.
 fn added_places(old: &Manifest, new: &Manifest) -> Vec<String> {
     let rules = new.hosts.iter().filter(|rule| !has(&old.hosts, |known| known.covers(rule)));
     let mut all: Vec<String> = rules.map(|rule| format!("requests to {}", words::host(rule))).collect();
@@ -90,7 +90,7 @@ fn added_places(old: &Manifest, new: &Manifest) -> Vec<String> {
             if let Some(value) = value.filter(|value| !is_known || given_value(old, name) != Some(*value)) {
                 all.push(format!("{what} {}, in the setting {name}", words::value(value)));
             }
-            // The operator's value also applies to accounts that named another one.
+            // The operator's value also applies to accounts that chose another one.
             let is_operators = has(&new.settings, |s| s.name == *name && s.operator);
             let was_operators = has(&old.settings, |s| s.name == *name && s.operator);
             let was_free = is_known && !is_fixed(old, name) && is_operators == was_operators;
@@ -110,7 +110,7 @@ fn added_places(old: &Manifest, new: &Manifest) -> Vec<String> {
     all
 }
 
-/// The value of a setting that the user does not give.
+/// Returns the value of a setting that the user does not enter.
 fn given_value<'a>(manifest: &'a Manifest, name: &str) -> Option<&'a Value> {
     let setting = manifest.settings.iter().find(|setting| setting.name == name)?;
     setting.fixed.as_ref().or(setting.default.as_ref())
@@ -137,8 +137,8 @@ fn added_notifications(old: &Manifest, new: &Manifest) -> Vec<String> {
     all
 }
 
-/// The added scopes of the provider, with the users whose consent they need: a scope that was requested for one of our scopes is an
-/// addition if it is requested for another one, or always.
+/// Describes the provider scopes that are added, with the users who must consent to them: a scope that was requested for one of
+/// Switchboard's scopes counts as added if it is requested for another one, or always.
 fn added_scopes(old: &Auth, new: &Auth) -> Vec<String> {
     let is_base = |auth: &Auth, scope: &String| auth.base_scopes.contains(scope);
     let base = new.base_scopes.iter().filter(|scope| !is_base(old, scope));
@@ -154,7 +154,7 @@ fn added_scopes(old: &Auth, new: &Auth) -> Vec<String> {
     all
 }
 
-/// Added parameters of the authorization, and changed recipients of codes, tokens and the client's secret.
+/// Describes added parameters of the authorization request, and changed recipients of codes, tokens and the client secret.
 fn added_oauth(old: &Auth, new: &Auth) -> Vec<String> {
     let mut all = Vec::new();
     for (key, known, url) in [

@@ -28,8 +28,8 @@ const STARTS_WITHIN: Duration = Duration::from_secs(30);
 
 /// Serve a small service to write a connector for
 ///
-/// Paper has lists and items; the templates use it. Notes has notebooks and notes; the tutorial uses it. Any token paper-<name> or
-/// notes-<name> opens an account, which is empty at first. All data is lost when the command ends.
+/// Paper has lists, calendars and address books; the templates use it. Notes has notebooks and notes; the tutorial uses it. Any token
+/// paper-<name> or notes-<name> opens an account, which is empty at first. All data is lost when the command ends.
 #[derive(Args)]
 #[command(after_help = "\
 Example:

@@ -1,4 +1,5 @@
-//! `switchboard restore`: a backup into an empty place. Everything is checked before anything gets its place; the database comes last.
+//! `switchboard restore`: restores a backup into an empty directory. Everything is checked before any file is put in place; the database
+//! comes last.
 
 mod places;
 mod unpack;
@@ -24,7 +25,7 @@ use crate::cli::restore::places::RestorePlaces;
 use crate::cli::store;
 use crate::cli::store_options::StoreOptions;
 
-/// The remedy of a file that cannot be unpacked.
+/// Remedy for a file that cannot be unpacked.
 const UNPACK_HELP: &str =
     "check that the file is a complete backup and that the disk has room, or restore another backup";
 
@@ -55,7 +56,7 @@ impl Restore {
     pub async fn run(self) -> Result<ExitCode> {
         let config = self.place.resolve()?;
         store::create_data_dir(&config.data_dir)?;
-        // No server starts there meanwhile.
+        // No server can start there meanwhile.
         let _lock = store::Lock::take(&config)?;
         let places = RestorePlaces::new(&config);
         if places.finish_earlier()? {
@@ -68,7 +69,7 @@ impl Restore {
         let keyring = master_key::find(&config.data_dir)?;
         let unpacked = unpacked(&self.file, &config, &places, keyring.as_ref()).await;
         if unpacked.is_err() {
-            // The next attempt would do it too; what failed is worth telling more.
+            // The next attempt would discard the files too; the original error matters more.
             let _ = places.discard();
         }
         let manifest = unpacked
@@ -80,7 +81,7 @@ impl Restore {
     }
 }
 
-/// Unpacks a backup beside its places, and checks its database there.
+/// Unpacks a backup beside its final places, and checks its database there.
 async fn unpacked(
     file: &Path,
     config: &Config,
@@ -98,7 +99,7 @@ async fn unpacked(
     Ok(manifest)
 }
 
-/// Compares a backup with the place that it is to have, before anything of it is unpacked.
+/// Compares a backup with its destination before anything is unpacked.
 fn check(
     manifest: &BackupManifest,
     config: &Config,
@@ -125,7 +126,7 @@ fn check(
         }
         (BackupEngine::Postgres, Some(_)) => {
             return Err(failure(
-                "it is of an installation on PostgreSQL",
+                "it comes from an installation on PostgreSQL",
                 "name the database with --database-url or --database-url-file",
             ));
         }
@@ -149,12 +150,12 @@ fn check(
     ensure_room(manifest, places)
 }
 
-/// Fails where a disk has less room than the files that are to be on it take.
+/// Fails if a disk has less free space than the files to be put on it need.
 fn ensure_room(manifest: &BackupManifest, places: &RestorePlaces) -> Result<()> {
     let database = manifest.files.iter().filter(|file| file.name == DATABASE).map(|file| file.size).max();
     let (total, database) = (manifest.total_bytes(), database.unwrap_or(0));
     let needs = match &places.staged_database {
-        // It may be on another disk.
+        // The database may be on another disk.
         Some(staged) if staged.parent() != places.staging.parent() => {
             vec![(&places.staging, total.saturating_sub(database)), (staged, database)]
         }
@@ -174,14 +175,14 @@ fn ensure_room(manifest: &BackupManifest, places: &RestorePlaces) -> Result<()> 
     Ok(())
 }
 
-/// Fails unless the database is sound, is the one that the manifest tells of, and belongs to the master key.
+/// Fails unless the database is intact, is the one in the manifest, and belongs to the master key.
 async fn check_database(db: &Db, keyring: &Keyring, manifest: &BackupManifest) -> Result<()> {
     let said = db.integrity().await?;
     ensure!(said.first().is_some_and(|first| first == "ok"), "it is damaged: {}", said.join("; "));
     migrations::pending(db).await?;
     let is_listed = migrations::version(db).await? == manifest.schema_version
         && master_key::ensure_matches(db, keyring).await? != KeyMatch::Unused;
-    ensure!(is_listed, "it is not the one that the manifest of the backup tells of");
+    ensure!(is_listed, "it is not the one that the manifest of the backup describes");
     Ok(())
 }
 
@@ -209,7 +210,7 @@ fn report(config: &Config, manifest: &BackupManifest, as_json: bool) -> Result<(
             "the database is not in the backup; restore it into an empty one with\n  {line}\n"
         ));
     }
-    text.push_str("before you start a server: stop the one that the backup is of\n");
+    text.push_str("before you start a server: stop the one that the backup comes from\n");
     answer(&text)
 }
 

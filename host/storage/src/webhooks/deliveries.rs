@@ -1,7 +1,7 @@
 //! Deliveries of notifications to subscriptions, and the health of their endpoints. Tables: `migrations/0060_webhooks.sql`.
 //!
-//! The log is the queue: a subscription has a cursor over it, below which everything has a delivery or is not for the
-//! subscription. A delivery is written with its first result.
+//! The log is the queue: each subscription has a cursor in it, below which every event has a delivery or does not match. A delivery is
+//! stored with its first result.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -20,13 +20,13 @@ use crate::sql::{On, Reader, Row, query};
 use crate::webhooks::matching::{Filters, filters};
 use crate::webhooks::replays::{self, ReplayCounts};
 
-/// Limit of the count of deliveries that wait for an earlier one.
+/// Highest number up to which waiting deliveries are counted.
 const MOST_COUNTED: i64 = 20_000;
 
-/// The health of an endpoint, by its answers so far. All times are milliseconds since 1970.
+/// The health of an endpoint, judged by its answers so far. All times are milliseconds since 1970.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Health {
-    /// The endpoint requested a pause until then, or is only probed.
+    /// Time until which the endpoint asked for a pause, or until its next probe.
     pub not_before: Option<i64>,
     /// The first of the failures in a row.
     pub first_failure_at: Option<i64>,
@@ -64,21 +64,21 @@ pub struct Endpoint {
     pub ordered: bool,
     /// `active`, `paused` or `disabled`.
     pub status: String,
-    /// Up to here in the log everything has a delivery or is not for the subscription.
+    /// Sequence up to which every event has a delivery or does not match.
     pub cursor: i64,
-    /// The sequence from which the next event for the subscription may come; none: there is nothing to deliver.
+    /// Sequence from which events for the subscription may exist; none: nothing to deliver.
     pub wake_from: Option<i64>,
     /// Deliveries that wait for an earlier one of their resource; counted up to `MOST_COUNTED`.
     pub held: i64,
     pub health: Health,
-    /// Changes with every change by its owner, and with nothing else.
+    /// Changes with every edit by its owner, and with nothing else.
     pub updated_at: i64,
-    /// When the key that it depends on ends, in milliseconds since 1970; none: never, as far as is known.
+    /// Expiry of the key that it depends on, ms since 1970; none: not known to expire.
     pub ends_at: Option<i64>,
 }
 
 impl Endpoint {
-    /// Whether the key that the subscription depends on has ended by `now`: then nothing is sent.
+    /// Whether the key that the subscription depends on has expired by `now`: then nothing is sent.
     pub fn has_ended(&self, now: i64) -> bool {
         self.ends_at.is_some_and(|at| at <= now)
     }
@@ -118,7 +118,7 @@ fn endpoint(row: &Row<'_>) -> Result<Endpoint> {
     })
 }
 
-/// A subscription that is not deleted.
+/// Finds a subscription that is not deleted.
 pub async fn find_endpoint(on: impl Into<On<'_>>, webhook_id: &str) -> Result<Option<Endpoint>> {
     let sql = "select *, (select count(*) from (select 1 from webhook_deliveries where webhook_id = $1 and status = 'pending' \
                and next_attempt_at is null limit $2) as h) as held from webhooks where id = $1 and deleted_at is null";
@@ -132,7 +132,7 @@ pub async fn standing_at(
     (tenant, webhook_id): (&Tenant, &str),
     sequence: i64,
 ) -> Result<Option<(SubscriptionState, i64)>> {
-    // `octet_length` knows the length of a stored text without reading it.
+    // `octet_length` knows the length of a stored text without reading the text.
     let sql = "select status, updated_at, restarted_at, ends_at, coalesce((select cast(octet_length(l.resource) as bigint) from log l \
                where l.application_id = $2 and l.organization_id = $3 and l.sequence = $4), 0) as bytes \
                from webhooks where id = $1 and deleted_at is null";
@@ -159,7 +159,7 @@ pub struct Delivery {
     pub status: DeliveryStatus,
     /// At most 12.
     pub attempts: Vec<Attempt>,
-    /// Milliseconds since 1970; for one that is `pending`.
+    /// Milliseconds since 1970, if the delivery is `pending`.
     pub next_attempt_at: Option<i64>,
 }
 
@@ -176,7 +176,7 @@ pub(crate) fn delivery(row: &Row<'_>) -> Result<Delivery> {
     })
 }
 
-/// Deliveries of a subscription whose next attempt is due at `now`, the longest due first, and of several the earliest event.
+/// Deliveries whose next attempt is due at `now`: by due time, then by the event.
 pub async fn due(reader: &Reader, webhook_id: &str, now: i64, limit: i64) -> Result<Vec<Delivery>> {
     let sql = "select id, sequence, replay_id, event_id, resource_id, status, attempts, next_attempt_at from webhook_deliveries \
                where webhook_id = $1 and status = 'pending' and next_attempt_at is not null and next_attempt_at <= $2 \
@@ -191,7 +191,7 @@ pub async fn next_due(on: impl Into<On<'_>>, webhook_id: &str) -> Result<Option<
     query(sql).bind(webhook_id).fetch_optional(on, |row| row.get("next_attempt_at")).await
 }
 
-/// The numbers after `after`, up to `last`, that have a delivery already.
+/// The sequences after `after`, up to `last`, that already have a delivery.
 pub async fn written(reader: &Reader, webhook_id: &str, after: i64, last: i64) -> Result<Vec<i64>> {
     let sql = "select sequence from webhook_deliveries \
                where webhook_id = $1 and sequence > $2 and sequence <= $3 and replay_id = '' order by sequence";
@@ -239,11 +239,10 @@ pub struct DeliveryProgress<'a> {
     pub updated_at: i64,
 }
 
-/// Writes the results of attempts, and the progress of the run. For a subscription that was changed during the run, only the
-/// results are written: the answers of another URL say nothing about the present one, and events that other filters left out may
-/// match now. For one that was disabled and activated again during the run, deliveries to be retried are discarded, like
-/// everything else that waited for it. Returns the state of the subscription; none when it was deleted, and then nothing is
-/// written.
+/// Writes the results of attempts, and the progress of the run. If the subscription was edited during the run, only the results are
+/// written: answers of the old URL say nothing about the new one, and events that the old filters excluded may match now. If it was
+/// disabled and activated again during the run, deliveries to be retried are discarded, like everything else that waited. Returns the state
+/// of the subscription; none, and nothing is written, if it was deleted.
 pub async fn write_outcomes(
     tx: &mut Tx,
     (webhook_id, tenant): (&str, &Tenant),
@@ -285,7 +284,7 @@ pub async fn write_outcomes(
     Ok(standing)
 }
 
-/// The deliveries to write: all, or if the subscription was restarted since the run began, pending ones as discarded.
+/// Returns the deliveries to write: all of them; pending ones as discarded if the subscription was restarted since the run began.
 fn still_wanted(outcomes: &[Delivery], is_restarted: bool) -> Cow<'_, [Delivery]> {
     if !is_restarted {
         return Cow::Borrowed(outcomes);
@@ -355,9 +354,9 @@ pub async fn insert(
     Ok(())
 }
 
-/// Records that nothing is left to deliver up to the cursor: at the end of a run, before its job is rescheduled. A job that was
-/// woken during the run keeps its mark: it may have been woken for an event above the cursor, and the next wake, which would set
-/// a new mark at a later event, would make the next run skip that one.
+/// Records that nothing is left to deliver up to the cursor: at the end of a run, before its job is rescheduled. `wake_from` stays if the
+/// job was woken during the run: that event may be above the cursor, and if `wake_from` were cleared, the next wake would set it to a later
+/// event and the next run would skip this one.
 pub async fn rest(tx: &mut Tx, webhook_id: &str) -> Result<()> {
     let sql = "update webhooks set wake_from = null where id = $1 and wake_from <= cursor + 1 \
                and not exists (select 1 from jobs where jobs.id = 'deliver:' || $1 and again_at is not null)";
@@ -374,16 +373,16 @@ pub async fn disable(tx: &mut Tx, webhook_id: &str, (reason, etag): (&str, &str)
     Ok(changed == 1)
 }
 
-/// Discards at most `limit` deliveries of a subscription that wait for an attempt. Returns how many. Its replays end with the
-/// first of them. The subscription has to be locked (`replays::lock`), and disabled.
+/// Discards at most `limit` waiting deliveries of a subscription; returns how many. The first of them ends its replays. The subscription
+/// must be locked (`replays::lock`) and disabled.
 pub async fn discard(tx: &mut Tx, webhook_id: &str, now: i64, limit: i64) -> Result<u64> {
     tx.takes(LockRank::Delivery)?;
-    // For each resource its replays and then the latest event first: the remaining deliveries never wait for a discarded one.
+    // By resource: replays first, then the latest event first, so that no remaining delivery waits for a discarded one.
     let sql = "update webhook_deliveries set status = 'discarded', next_attempt_at = null, updated_at = $2 \
                where status = 'pending' and (webhook_id, sequence, replay_id) in (select webhook_id, sequence, replay_id \
                from webhook_deliveries where webhook_id = $1 and status = 'pending' \
                order by resource_id desc, replay_id desc, sequence desc limit $3)";
-    // Activating it between two steps leaves no replay that waits for discarded deliveries.
+    // If it is activated between two steps, no replay waits for discarded deliveries.
     replays::give_up(&mut *tx, webhook_id, now).await?;
     query(sql).bind(webhook_id).bind(now).bind(limit).execute(tx).await
 }

@@ -15,25 +15,25 @@ use crate::error::{Failure, Outcome};
 
 /// Operations of `calendar`.
 pub trait Calendar {
-    /// The account's calendars; an enumeration.
+    /// Returns all calendars of the account; the host treats calendars that are missing as deleted.
     fn list_calendars(context: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
         let _ = (context, args);
         Err(Failure::unsupported("listing calendars"))
     }
 
-    /// One event source as it is now.
+    /// Returns the current state of one event, or of one series with its exceptions.
     fn get_event(context: &Context, args: SourceRef) -> Outcome<Sources> {
         let _ = (context, args);
         Err(Failure::unsupported("reading an event"))
     }
 
-    /// Many events at once; of a connector that answers `changes` with names (`Sources.named`).
+    /// Returns many events at once, for a connector that answers `changes` with names only (`Sources.named`).
     fn get_events(context: &Context, args: SourcesGet) -> Outcome<Sources> {
         let _ = (context, args);
         Err(Failure::unsupported("reading many events at once"))
     }
 
-    /// Busy times straight from the provider.
+    /// Returns busy times that the provider computes.
     fn free_busy(context: &Context, args: FreeBusyRequest) -> Outcome<FreeBusyAnswer> {
         let _ = (context, args);
         Err(Failure::unsupported("free/busy queries"))
@@ -42,7 +42,7 @@ pub trait Calendar {
     /// Returns the features of this account's provider.
     fn features(context: &Context) -> Outcome<CalendarFeatures> {
         let _ = context;
-        Err(Failure::unsupported("telling its capabilities"))
+        Err(Failure::unsupported("reporting its features"))
     }
 
     /// Creates a calendar.
@@ -63,7 +63,7 @@ pub trait Calendar {
         Err(Failure::unsupported("deleting calendars"))
     }
 
-    /// A repeated create under the same idempotency key must find the event of the first attempt.
+    /// Creates an event. A repeated create under the same idempotency key must return the event of the first attempt.
     fn create_event(context: &Context, args: EventWrite) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("creating events"))
@@ -93,7 +93,7 @@ pub trait Calendar {
         Err(Failure::unsupported("conferences"))
     }
 
-    /// The events of one calendar that changed since the context's cursor; from none, all of them.
+    /// Returns the events of one calendar that changed since the context's cursor; without a cursor, all of them.
     fn changes(context: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
         let _ = (context, args);
         Err(Failure::unsupported("calendar changes"))
@@ -127,7 +127,7 @@ pub fn mutate<C: Calendar>(host: &dyn Host, request: CallRequest) -> Outcome<Cal
     }
 }
 
-/// Runs the operation `events` of changes; an unknown one is unsupported.
+/// Runs the operation `events` of the export `changes`; an unknown one is unsupported.
 pub fn changes<C: Calendar>(host: &dyn Host, request: CallRequest) -> Outcome<CallResponse> {
     match request.op.as_str() {
         "events" => run(host, request, C::changes),

@@ -14,25 +14,25 @@ use crate::error::{Failure, Outcome};
 
 /// Operations of `contacts`.
 pub trait Contacts {
-    /// The account's address books; an enumeration.
+    /// Returns all address books of the account; the host treats books that are missing as deleted.
     fn list_books(context: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
         let _ = (context, args);
         Err(Failure::unsupported("listing address books"))
     }
 
-    /// One contact or group as it is now.
+    /// Returns the current state of one contact or group.
     fn get_contact(context: &Context, args: SourceRef) -> Outcome<Sources> {
         let _ = (context, args);
         Err(Failure::unsupported("reading a contact"))
     }
 
-    /// Many contacts at once; of a connector that answers `changes` with names (`Sources.named`).
+    /// Returns many contacts at once, for a connector that answers `changes` with names only (`Sources.named`).
     fn get_contacts(context: &Context, args: SourcesGet) -> Outcome<Sources> {
         let _ = (context, args);
         Err(Failure::unsupported("reading many contacts at once"))
     }
 
-    /// The picture that a contact's record holds.
+    /// Returns the picture that is stored in a contact's record.
     fn photo(context: &Context, args: SourceRef) -> Outcome<Picture> {
         let _ = (context, args);
         Err(Failure::unsupported("pictures of contacts"))
@@ -41,7 +41,7 @@ pub trait Contacts {
     /// Returns the features of this account's provider.
     fn features(context: &Context) -> Outcome<ContactsFeatures> {
         let _ = context;
-        Err(Failure::unsupported("telling its capabilities"))
+        Err(Failure::unsupported("reporting its features"))
     }
 
     /// Creates an address book.
@@ -62,7 +62,7 @@ pub trait Contacts {
         Err(Failure::unsupported("deleting address books"))
     }
 
-    /// A repeated create under the same idempotency key must find the contact of the first attempt.
+    /// Creates a contact. A repeated create under the same idempotency key must return the contact of the first attempt.
     fn create_contact(context: &Context, args: ContactWrite) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("creating contacts"))
@@ -98,7 +98,7 @@ pub trait Contacts {
         Err(Failure::unsupported("deleting groups"))
     }
 
-    /// The contacts and groups of one book that changed since the context's cursor; from none, all of them.
+    /// Returns the contacts and groups of one address book that changed since the context's cursor; without a cursor, all of them.
     fn changes(context: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
         let _ = (context, args);
         Err(Failure::unsupported("changes of contacts"))
@@ -133,7 +133,7 @@ pub fn mutate<C: Contacts>(host: &dyn Host, request: CallRequest) -> Outcome<Cal
     }
 }
 
-/// Runs the operation `contacts` of changes; an unknown one is unsupported.
+/// Runs the operation `contacts` of the export `changes`; an unknown one is unsupported.
 pub fn changes<C: Contacts>(host: &dyn Host, request: CallRequest) -> Outcome<CallResponse> {
     match request.op.as_str() {
         "contacts" => run(host, request, C::changes),

@@ -14,19 +14,19 @@ use crate::error::{Failure, Outcome};
 
 /// Operations of `tasks`.
 pub trait Tasks {
-    /// The account's task lists; an enumeration.
+    /// Returns all task lists of the account; the host treats lists that are missing as deleted.
     fn list_lists(context: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
         let _ = (context, args);
         Err(Failure::unsupported("listing task lists"))
     }
 
-    /// One task source as it is now.
+    /// Returns the current state of one task.
     fn get_task(context: &Context, args: SourceRef) -> Outcome<Sources> {
         let _ = (context, args);
         Err(Failure::unsupported("reading a task"))
     }
 
-    /// Many tasks at once; of a connector that answers `changes` with names (`Sources.named`).
+    /// Returns many tasks at once, for a connector that answers `changes` with names only (`Sources.named`).
     fn get_tasks(context: &Context, args: SourcesGet) -> Outcome<Sources> {
         let _ = (context, args);
         Err(Failure::unsupported("reading many tasks at once"))
@@ -35,7 +35,7 @@ pub trait Tasks {
     /// Returns the features of this account's provider.
     fn features(context: &Context) -> Outcome<TasksFeatures> {
         let _ = context;
-        Err(Failure::unsupported("telling its capabilities"))
+        Err(Failure::unsupported("reporting its features"))
     }
 
     /// Creates a task list.
@@ -56,7 +56,7 @@ pub trait Tasks {
         Err(Failure::unsupported("deleting task lists"))
     }
 
-    /// A repeated create under the same idempotency key must find the task of the first attempt.
+    /// Creates a task. A repeated create under the same idempotency key must return the task of the first attempt.
     fn create_task(context: &Context, args: ItemWrite<Task>) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("creating tasks"))
@@ -74,7 +74,7 @@ pub trait Tasks {
         Err(Failure::unsupported("deleting tasks"))
     }
 
-    /// The same rule for repeated attempts as for tasks.
+    /// Creates a checklist item. A repeated create under the same idempotency key must return the item of the first attempt.
     fn create_step(context: &Context, args: PartWrite<ChecklistItem>) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("checklist items"))
@@ -104,7 +104,7 @@ pub trait Tasks {
         Err(Failure::unsupported("links of tasks"))
     }
 
-    /// The tasks of one list that changed since the context's cursor; from none, all of them.
+    /// Returns the tasks of one list that changed since the context's cursor; without a cursor, all of them.
     fn changes(context: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
         let _ = (context, args);
         Err(Failure::unsupported("changes of tasks"))
@@ -140,7 +140,7 @@ pub fn mutate<C: Tasks>(host: &dyn Host, request: CallRequest) -> Outcome<CallRe
     }
 }
 
-/// Runs the operation `tasks` of changes; an unknown one is unsupported.
+/// Runs the operation `tasks` of the export `changes`; an unknown one is unsupported.
 pub fn changes<C: Tasks>(host: &dyn Host, request: CallRequest) -> Outcome<CallResponse> {
     match request.op.as_str() {
         "tasks" => run(host, request, C::changes),

@@ -1,5 +1,5 @@
-//! Decodes the bytes of a text. The charset that the sender names is used, and a byte that is none of it becomes U+FFFD; it is
-//! guessed only where none is named, or where the bytes cannot be in the named one.
+//! Decodes the bytes of a text in the charset that the sender names; invalid bytes become U+FFFD. The charset is guessed only if none is
+//! named, or if the bytes cannot be in the named one.
 
 use std::borrow::Cow;
 use std::str::Utf8Error;
@@ -18,15 +18,15 @@ enum NamedCharset {
     Known(&'static Charset),
     Ascii,
     Utf7,
-    /// RFC 1557, and RFC 1922 as far as it is GB 2312: two bytes to a character between SO and SI.
+    /// ISO-2022-KR (RFC 1557), and the GB 2312 part of ISO-2022-CN (RFC 1922): two bytes per character between SO and SI.
     Shifted(&'static Charset),
-    /// RFC 1843.
+    /// HZ-GB-2312 (RFC 1843).
     Hz,
     Ibm850,
     Unknown,
 }
 
-/// The text, by the charset that its sender names.
+/// Decodes a text in the charset that its sender names.
 pub fn text(bytes: Cow<'_, [u8]>, label: Option<&str>, end: End) -> String {
     match label.map_or(NamedCharset::Unknown, charset_for_label) {
         NamedCharset::Known(charset) if charset == UTF_8 => utf_8(bytes, end),
@@ -49,8 +49,8 @@ pub fn text(bytes: Cow<'_, [u8]>, label: Option<&str>, end: End) -> String {
     }
 }
 
-/// A text without a label: by its first bytes or its escapes, UTF-8 where most of what is not ASCII is that, else
-/// windows-1252, in which every byte means something.
+/// Decodes a text without a charset label: by its byte order mark or escape sequences, as UTF-8 if most non-ASCII bytes are valid UTF-8,
+/// else as windows-1252, in which every byte is valid.
 pub fn guessed(bytes: Cow<'_, [u8]>, end: End) -> String {
     if bytes.is_ascii() {
         return match is_iso_2022_jp(&bytes) {
@@ -69,23 +69,23 @@ fn has_escapes(bytes: &[u8]) -> bool {
     memchr::memchr(0x1b, bytes).is_some()
 }
 
-/// It goes over to one of the sets of two bytes (RFC 1468).
+/// Whether the text switches to a two-byte character set with an escape sequence of ISO-2022-JP (RFC 1468).
 fn is_iso_2022_jp(bytes: &[u8]) -> bool {
     memmem::find(bytes, b"\x1b$B").is_some() || memmem::find(bytes, b"\x1b$@").is_some()
 }
 
-/// More characters of several bytes than pieces that are none. Other charsets hardly ever have one by chance.
+/// Whether the text has more multi-byte UTF-8 characters than invalid sequences. Text in other charsets hardly ever has one by chance.
 fn is_mostly_utf_8(bytes: &[u8]) -> bool {
     let (mut characters, mut damages) = (0_usize, 0_usize);
     for chunk in bytes.utf8_chunks() {
-        // The first bytes differ.
+        // Counts the lead bytes.
         characters += chunk.valid().bytes().filter(|byte| *byte >= 0xc2).count();
         damages += usize::from(!chunk.invalid().is_empty());
     }
     characters > damages || damages == 1 && is_cut_utf_8(bytes, characters)
 }
 
-/// Whether the only fault is an unfinished last character. A text of one byte is not judged: it has no other characters to confirm UTF-8.
+/// Whether the only fault is a truncated last character. A single byte of it is enough only if the text has other multi-byte characters.
 fn is_cut_utf_8(bytes: &[u8], characters: usize) -> bool {
     let is_cut = |error: Utf8Error| {
         error.error_len().is_none() && (characters > 0 || bytes.len() - error.valid_up_to() > 1)
@@ -104,7 +104,8 @@ fn utf_8(bytes: Cow<'_, [u8]>, end: End) -> String {
     }
 }
 
-/// A text without one NUL has no ASCII character in this encoding. What is ASCII, or UTF-8 with an odd length, is then not what is named.
+/// Decodes text labelled UTF-16. Text without a NUL byte has no ASCII character in UTF-16: if it is ASCII, or UTF-8 with an odd length, the
+/// label is wrong.
 fn utf_16(bytes: Cow<'_, [u8]>, label: &str, charset: &'static Charset, end: End) -> String {
     if Charset::for_bom(&bytes).is_some() {
         return decoded(charset, &bytes, end);
@@ -120,7 +121,7 @@ fn utf_16(bytes: Cow<'_, [u8]>, label: &str, charset: &'static Charset, end: End
     decoded(if is_open && first > second { UTF_16BE } else { charset }, &bytes, end)
 }
 
-/// A byte order mark says more than the label.
+/// Decodes with this charset; a byte order mark takes precedence over the label.
 fn decoded(charset: &'static Charset, bytes: &[u8], end: End) -> String {
     let (charset, mut rest) = match Charset::for_bom(bytes) {
         Some((charset, len)) => (charset, bytes.get(len..).unwrap_or_default()),
@@ -133,7 +134,7 @@ fn decoded(charset: &'static Charset, bytes: &[u8], end: End) -> String {
         rest = rest.get(read..).unwrap_or_default();
         match result {
             CoderResult::InputEmpty => return text,
-            // It grows to twice its size at least, so that this is done a few times only.
+            // `reserve` at least doubles the capacity, so this happens only a few times.
             CoderResult::OutputFull => text.reserve(rest.len() + 16),
         }
     }
@@ -142,7 +143,7 @@ fn decoded(charset: &'static Charset, bytes: &[u8], end: End) -> String {
 const SHIFT_OUT: u8 = 0x0e;
 const SHIFT_IN: u8 = 0x0f;
 
-/// In the form of eight bits. A line begins without a shift; the designation that comes before is left out.
+/// Converts shifted text to its eight-bit form. Each line begins unshifted; the designation sequence is removed.
 fn unshift(bytes: &[u8]) -> Vec<u8> {
     let mut is_shifted = false;
     let mut plain = Vec::with_capacity(bytes.len());
@@ -164,7 +165,7 @@ fn unshift(bytes: &[u8]) -> Vec<u8> {
     plain
 }
 
-/// HZ in the form of eight bits: `~{` and `~}` around characters of two bytes, `~~` for a tilde, and none for one before a line end.
+/// Converts HZ to its eight-bit form: `~{` and `~}` enclose two-byte characters, `~~` is a tilde, and a tilde before a line end is removed.
 fn without_tildes(bytes: &[u8]) -> Vec<u8> {
     let mut is_shifted = false;
     let mut plain = Vec::with_capacity(bytes.len());
@@ -195,7 +196,7 @@ fn without_tildes(bytes: &[u8]) -> Vec<u8> {
     plain
 }
 
-/// The names of the WHATWG's table, and those that mail programs write besides.
+/// Returns the charset for a label: one of the WHATWG's table, or another name that mail programs write.
 fn charset_for_label(label: &str) -> NamedCharset {
     let label = label.trim();
     let is = |names: &[&str]| names.iter().any(|name| label.eq_ignore_ascii_case(name));
@@ -223,7 +224,7 @@ fn charset_for_label(label: &str) -> NamedCharset {
     }
 }
 
-/// `UTF_8`, `Latin-1`, `cp-1252`, `windows1251`, `x-cp932`, `IBM850`.
+/// Returns the charset for a non-standard label, such as `UTF_8`, `Latin-1`, `cp-1252`, `windows1251`, `x-cp932` or `IBM850`.
 fn otherwise_named(label: &str) -> NamedCharset {
     let bare: String = label.chars().filter(char::is_ascii_alphanumeric).take(40).collect();
     let bare = bare.to_ascii_lowercase();

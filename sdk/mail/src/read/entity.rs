@@ -1,8 +1,8 @@
 //! The parts of a message: where each begins and ends (RFC 2046 5.1), found in one pass over the lines that begin with `--`.
 //!
-//! Not by mail-parser's own reader of messages: it searches for each boundary to the end of the message, nests messages in messages
-//! without limit and decodes every attachment. Here the time grows with the length alone, an attachment costs nothing but its size, and
-//! the numbers of the parts are those of IMAP, for which the exact ranges are needed.
+//! mail-parser's own message reader is not used: it searches for each boundary to the end of the message, nests messages without limit and
+//! decodes every attachment. Here the time is linear in the length of the message, attachments are not decoded, and parts have IMAP's
+//! section numbers and exact byte ranges.
 
 use std::ops::Range;
 
@@ -13,10 +13,10 @@ use crate::read::decode::Transfer;
 use crate::read::field::{Field, fields, last};
 use crate::read::limits::{BOUNDARY_BYTES, DEPTH, PARTS};
 
-/// One part of a message, the message itself being the first.
+/// One part of a message. The first part is the message itself.
 #[derive(Debug)]
 pub struct Entity {
-    /// The multipart that it is in, as an index.
+    /// The index of the multipart that contains the part.
     pub parent: Option<usize>,
     /// IMAP's section number (RFC 3501 6.4.5); empty for a message that is a multipart.
     pub section: String,
@@ -29,7 +29,7 @@ pub struct Entity {
 /// The description of a part's content in its header fields.
 #[derive(Debug, Default)]
 pub struct ContentDescription {
-    /// Lower case: `text/plain`.
+    /// The media type in lower case, such as `text/plain`.
     pub media_type: String,
     pub content_type: Option<ContentType<'static>>,
     pub disposition: Option<ContentType<'static>>,
@@ -38,14 +38,15 @@ pub struct ContentDescription {
 }
 
 impl ContentDescription {
-    /// From the fields of a part whose multipart's default is `default` (RFC 2045 5.2, RFC 2046 5.1.5).
+    /// Reads the description from the fields of a part. `default` is the default media type in its multipart (RFC 2045 5.2, RFC 2046
+    /// 5.1.5).
     pub fn new(fields: &[Field<'_>], default: &str) -> ContentDescription {
         let parameters = |name| last(fields, name).and_then(|field| field.parameters());
         let content_type = parameters("content-type");
         let media_type = match &content_type {
             Some(named) => match named.subtype() {
                 Some(subtype) => format!("{}/{subtype}", named.ctype()),
-                // `Content-Type: text` was written before MIME was a standard.
+                // `Content-Type: text` is from the time before MIME.
                 None if named.ctype() == "text" => "text/plain".to_owned(),
                 None => "application/octet-stream".to_owned(),
             },
@@ -83,10 +84,10 @@ fn bare_id(id: &str) -> String {
     id.trim_matches(['<', '>', ' ']).to_owned()
 }
 
-/// The parts of a message in the order in which they stand in it.
+/// Returns the parts of a message in their order.
 pub fn entities(raw: &[u8]) -> Vec<Entity> {
     let mut scan = Scan { raw, entities: Vec::new(), open: Vec::new(), reading: None };
-    // Empty lines before the header are no header.
+    // Empty lines before the header are skipped.
     let mut at = raw.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
     let mut parent = None;
     while let Some(next) = scan.entity(at, parent) {
@@ -98,7 +99,7 @@ pub fn entities(raw: &[u8]) -> Vec<Entity> {
     scan.entities
 }
 
-/// A multipart whose closing delimiter was not met yet.
+/// A multipart whose closing delimiter has not been read yet.
 struct Open {
     entity: usize,
     boundary: Vec<u8>,
@@ -108,12 +109,12 @@ struct Scan<'a> {
     raw: &'a [u8],
     entities: Vec<Entity>,
     open: Vec<Open>,
-    /// The part whose end was not met yet.
+    /// The part whose end has not been read yet.
     reading: Option<usize>,
 }
 
 impl Scan<'_> {
-    /// Reads the header of the part that begins at `start`, and answers where its body begins; none when there are enough parts.
+    /// Reads the header of the part that begins at `start`, and returns the position of its body; none at the maximum number of parts.
     fn entity(&mut self, start: usize, parent: Option<usize>) -> Option<usize> {
         if self.entities.len() >= PARTS {
             return None;
@@ -152,7 +153,7 @@ impl Scan<'_> {
         }
     }
 
-    /// After the empty line. A delimiter ends a header too: the part has no body then.
+    /// The position after the empty line that ends a header. A delimiter also ends a header; the part then has no body.
     fn end_of_header(&self, start: usize) -> usize {
         let mut line_start = start;
         let rest = self.raw.get(start..).unwrap_or_default();
@@ -167,7 +168,8 @@ impl Scan<'_> {
         self.raw.len()
     }
 
-    /// The next delimiter of an open multipart, from a line's start on: where the part after it begins, and the multipart's index.
+    /// Finds the next delimiter of an open multipart, starting at the beginning of a line. Returns the start of the part after it, and the
+    /// multipart's index.
     fn next_delimiter(&mut self, from: usize) -> Option<(usize, usize)> {
         let raw = self.raw;
         let mut at = from;
@@ -195,7 +197,7 @@ impl Scan<'_> {
         memmem::find(rest, b"\n--").map(|at| from + at + 1)
     }
 
-    /// Returns the level of the open multipart, innermost first, that has this line for a delimiter, and whether it is its last one.
+    /// Returns the level of the innermost open multipart of which this line is a delimiter, and whether it is the closing one.
     fn find_delimiter(&self, line: &[u8]) -> Option<(usize, bool)> {
         let line = line.trim_ascii_end().strip_prefix(b"--")?;
         let closing = line.strip_suffix(b"--");
@@ -205,7 +207,7 @@ impl Scan<'_> {
         })
     }
 
-    /// Ends the multiparts from this level on, and the part that is being read. The line end before a delimiter belongs to the latter.
+    /// Ends the open multiparts from this level on, and the current part. The line end before a delimiter belongs to the delimiter.
     fn close(&mut self, level: usize, end: usize) {
         let content_end = match self.raw.get(..end).unwrap_or_default() {
             [.., b'\r', b'\n'] if end < self.raw.len() => end - 2,

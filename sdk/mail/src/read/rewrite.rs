@@ -1,5 +1,5 @@
-//! Messages taken apart and changed as bytes: the places of their files, files left out, and texts in another transfer encoding. A large
-//! message is in memory once: its files are decoded piece by piece.
+//! Finds the files of a message and rewrites it as bytes: without some files, and with texts in another transfer encoding. A large message
+//! is in memory only once, because its files are decoded in chunks.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -13,21 +13,21 @@ use crate::read::decode::{BASE64, Transfer, is_base64};
 use crate::read::entity::{Entity, entities};
 use crate::read::{body, files};
 
-/// Bytes of a line of base64 before their encoding: 76 characters (RFC 2045 section 6.8).
+/// The bytes that one line of base64 encodes: 76 characters (RFC 2045 section 6.8).
 const LINE_BYTES: usize = 57;
-/// Bytes that are decoded at a time.
+/// The size of a decoded chunk, in bytes.
 const STEP_BYTES: usize = 64 << 10;
-/// The part in place of the last file of a multipart, which cannot be without parts (RFC 2046 section 5.1.1).
+/// The part that replaces the last file of a multipart, which must have a part (RFC 2046 section 5.1.1).
 const EMPTY_PART: &[u8] = b"Content-Type: text/plain; charset=utf-8\r\n\r\n";
 
-/// A file of a message, by the place of its bytes.
+/// A file of a message, with the position of its bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FilePart {
     /// The description of the file, as the message lists it. Its `size` is that of the decoded bytes.
     pub attachment: Attachment,
-    /// The place of its content, encoded as it is.
+    /// The byte range of its content, still encoded.
     pub body: Range<usize>,
-    /// Whether the message makes sense without it: it stands beside other parts, and is none of several forms of one text.
+    /// Whether the message makes sense without the file: it is in a `multipart/mixed` or `multipart/related`, and not signed.
     pub can_be_left_out: bool,
     transfer: Transfer,
     index: usize,
@@ -58,8 +58,8 @@ pub fn file_parts(raw: &[u8]) -> Vec<FilePart> {
     files(&entities, &chosen).into_iter().filter_map(part).collect()
 }
 
-/// Returns the message with these header fields, each with its line end, before its own, without these of its files, and with its texts in
-/// base64 where they are quoted-printable. What is signed stays as it is.
+/// Returns the message with `fields` before its own header fields, without the files `left_out`, and with quoted-printable texts in base64.
+/// Each of the new fields has its line end. Signed parts are unchanged.
 pub fn rewritten(raw: &[u8], fields: &str, left_out: &[&FilePart]) -> Vec<u8> {
     let entities = entities(raw);
     let gone: HashSet<usize> = left_out.iter().map(|part| part.index).collect();
@@ -108,20 +108,20 @@ fn is_signed(entities: &[Entity], entity: &Entity) -> bool {
     false
 }
 
-/// Whether nothing but this part is left of its multipart, the others of which are left out before it.
+/// Whether all parts of the multipart are left out and this is the last of them: it is replaced, because a multipart needs a part.
 fn is_last_of_its_kind(entities: &[Entity], gone: &HashSet<usize>, index: usize) -> bool {
     let parent = entities.get(index).and_then(|entity| entity.parent).and_then(|parent| entities.get(parent));
     let Some(parent) = parent else { return true };
     parent.children.iter().all(|child| gone.contains(child)) && parent.children.last() == Some(&index)
 }
 
-/// The start of the line that ends before `at`: the delimiter of the part whose header begins there.
+/// The start of the line that ends before `at`: the delimiter line of the part whose header begins at `at`.
 fn line_before(raw: &[u8], at: usize) -> usize {
     let before = raw.get(..at.saturating_sub(1)).unwrap_or_default();
     before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1)
 }
 
-/// The place after the line end at `at`, which belongs to the delimiter behind it.
+/// The position after the line end at `at`, which belongs to the following delimiter.
 fn after_line_end(raw: &[u8], at: usize) -> usize {
     match raw.get(at..).unwrap_or_default() {
         [b'\r', b'\n', ..] => at + 2,
@@ -130,7 +130,7 @@ fn after_line_end(raw: &[u8], at: usize) -> usize {
     }
 }
 
-/// A header without the fields of this name.
+/// The header without the fields of this name.
 fn without_field(header: &[u8], name: &str) -> Vec<u8> {
     let mut kept = Vec::with_capacity(header.len());
     let mut is_left_out = false;
@@ -162,21 +162,21 @@ pub fn base64_text(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
 
-/// The bytes that `FileContent` makes of this base64.
+/// The number of bytes that `FileContent` decodes from this base64.
 fn base64_len(body: &[u8]) -> usize {
     let piece = |piece: &[u8]| {
         let count = piece.iter().filter(|byte| is_base64(**byte)).count();
-        // Six bits are no byte.
+        // A single left-over character has six bits: no byte.
         count / 4 * 3 + (count % 4).saturating_sub(1)
     };
     body.split(|byte| *byte == b'=').map(piece).sum()
 }
 
-/// The content of a file without its transfer encoding, piece by piece.
+/// Decodes the content of a file in chunks.
 pub struct FileContent<'a> {
     rest: &'a [u8],
     is_base64: bool,
-    /// Characters that are no group of four yet.
+    /// Base64 characters that do not make a group of four yet.
     held: Vec<u8>,
     ready: Vec<u8>,
 }
@@ -192,7 +192,7 @@ impl<'a> FileContent<'a> {
         FileContent { rest, is_base64: part.transfer == Transfer::Base64, held: Vec::new(), ready }
     }
 
-    /// The next bytes: as many as are asked for, fewer at the end, none after it.
+    /// Returns the next `count` bytes, fewer at the end, and none after it.
     pub fn next_bytes(&mut self, count: usize) -> Vec<u8> {
         self.ready.reserve(count.saturating_sub(self.ready.len()).min(self.rest.len()));
         while self.ready.len() < count && !self.rest.is_empty() {
@@ -217,13 +217,13 @@ impl<'a> FileContent<'a> {
             }
             self.held.extend(piece.iter().filter(|byte| is_base64(**byte)));
             let rest = self.held.split_off(self.held.len() / 4 * 4);
-            // Only the alphabet's characters are in it, so it cannot fail.
+            // This cannot fail: `held` has only characters of the alphabet.
             let _ = BASE64.decode_vec(&self.held, &mut self.ready);
             self.held = rest;
         }
     }
 
-    /// Decodes what is left of a piece of base64.
+    /// Decodes the rest of a padded base64 section.
     fn end_piece(&mut self) {
         if self.held.len() % 4 == 1 {
             self.held.pop();
@@ -308,7 +308,7 @@ mod tests {
         assert_eq!((none.text.as_deref(), none.message.attachments.len()), (Some("Gr\u{fc}\u{df}e!"), 0));
     }
 
-    /// Another encoding would be another text for the check of the signature.
+    /// Changing the encoding of a signed part would break its signature.
     #[test]
     fn what_is_signed_stays_as_it_is() {
         let raw = b"Content-Type: multipart/signed; boundary=s\r\n\r\n--s\r\nContent-Type: multipart/mixed; boundary=m\r\n\r\n\
@@ -320,7 +320,7 @@ mod tests {
         assert!(file_parts(raw).iter().all(|part| !part.can_be_left_out));
     }
 
-    /// A multipart cannot be without parts.
+    /// A multipart must have at least one part.
     #[test]
     fn the_last_part_is_replaced() {
         let raw = b"Content-Type: multipart/mixed; boundary=m\r\n\r\n--m\r\nContent-Type: application/x\r\n\r\nabc\r\n\

@@ -1,11 +1,11 @@
-//! The encoding of uuencode (POSIX `uuencode`, "historical algorithm"): lines of a length and of characters with six bits each, between
-//! `begin` and `end`.
+//! Decodes uuencode (POSIX `uuencode`, "historical algorithm"): lines with a length and characters of six bits each, between `begin` and
+//! `end`.
 
-/// How much is waited for until `begin` comes, bytes.
+/// The bytes at the beginning of a text that are searched for `begin`.
 const BEFORE: usize = 64 << 10;
 
-/// The bytes that the text stands for; the text itself where no `begin` is found near its beginning, so that nothing is lost. A line that
-/// is none of the encoding is left out, and `end` may be missing: a cut text is read as far as it goes.
+/// Decodes a text; returns it unchanged if there is no `begin` near its beginning, so that nothing is lost. Malformed lines are skipped,
+/// and `end` may be missing: a truncated text is decoded as far as possible.
 pub fn decode(text: &[u8]) -> Vec<u8> {
     let mut decoder = Decoder::default();
     let mut decoded = decoder.decode(text);
@@ -13,15 +13,15 @@ pub fn decode(text: &[u8]) -> Vec<u8> {
     decoded
 }
 
-/// A text that comes piece by piece.
+/// A decoder of a text that arrives in chunks.
 #[derive(Debug, Default)]
 pub struct Decoder {
     place: Place,
-    /// The bytes before `begin`, or an unfinished line.
+    /// The bytes before `begin`, or an incomplete line.
     open: Vec<u8>,
-    /// In how much of that there is no `begin`.
+    /// The number of bytes of `open` that are known to have no `begin`.
     looked: usize,
-    /// How much came and how much was made of it.
+    /// The number of bytes received and decoded.
     read: usize,
     made: usize,
 }
@@ -32,12 +32,12 @@ enum Place {
     Before,
     Within,
     After,
-    /// It is no text of this encoding.
+    /// The text is not uuencoded.
     Nowhere,
 }
 
 impl Decoder {
-    /// Decodes the next bytes as far as their lines are complete.
+    /// Decodes a chunk as far as its lines are complete.
     pub fn decode(&mut self, piece: &[u8]) -> Vec<u8> {
         self.read += piece.len();
         let mut decoded = Vec::new();
@@ -63,14 +63,14 @@ impl Decoder {
                     self.place = Place::Nowhere;
                     decoded.append(&mut self.open);
                 }
-                // No line is that long.
+                // A line of the encoding is never that long.
                 _ => self.open.clear(),
             }
         }
         decoded
     }
 
-    /// Decodes the rest at the end.
+    /// Decodes the rest after the last chunk.
     pub fn finish(mut self) -> Vec<u8> {
         self.open.push(b'\n');
         let mut decoded = Vec::new();
@@ -89,7 +89,7 @@ impl Decoder {
         decoded
     }
 
-    /// Looks for `begin` in the lines up to `end`.
+    /// Searches the lines before the position `end` for `begin`.
     fn begin(&mut self, end: usize) {
         let lines = self.open.get(self.looked..end.min(BEFORE)).unwrap_or_default();
         for line in lines.split_inclusive(|byte| *byte == b'\n') {
@@ -102,7 +102,7 @@ impl Decoder {
         }
     }
 
-    /// Decodes the whole lines that came.
+    /// Decodes the complete lines received so far.
     fn lines(&mut self, decoded: &mut Vec<u8>) {
         let Some(end) = memchr::memrchr(b'\n', &self.open) else { return };
         let rest = self.open.split_off(end + 1);
@@ -115,7 +115,8 @@ impl Decoder {
                 self.open.clear();
                 return;
             }
-            // Spaces at the end of a line, which stand for zeros, get lost on the way. They are put in again, but not without limit.
+            // Mail servers strip trailing spaces, which encode zeros. They are restored, but a line is skipped once the output is longer
+            // than the input.
             if self.made <= self.read {
                 let before = decoded.len();
                 decode_line(line, decoded);
@@ -125,7 +126,7 @@ impl Decoder {
     }
 }
 
-/// `begin 644 name`.
+/// Whether the line has the form `begin 644 name`.
 fn is_begin(line: &[u8]) -> bool {
     let Some(rest) = line.strip_prefix(b"begin ") else { return false };
     let mode = rest.iter().take_while(|byte| matches!(byte, b'0'..=b'7')).count();

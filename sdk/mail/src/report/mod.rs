@@ -1,5 +1,5 @@
-//! The reports of mail servers about a message that was sent: delivery reports (RFC 3464), complaints (RFC 5965), and the bounces of
-//! programs older than those. An automatic answer of a person's mailbox is none of them, and neither is a receipt (RFC 8098).
+//! Reads reports of mail servers about a sent message: delivery reports (RFC 3464), complaints (RFC 5965), and bounces in older,
+//! non-standard forms. Automatic replies and read receipts (RFC 8098) are not reports.
 
 mod delivery;
 mod formats;
@@ -23,19 +23,19 @@ pub use crate::report::sender::may_report;
 use crate::report::sender::{Sender, sender};
 use crate::text::to_text;
 
-/// How much of the text of a report to people is read.
+/// The bytes of a report's human-readable text that are read.
 const TEXT_BYTES: usize = 256 << 10;
 
-/// How many texts of a message are tried: a gateway's banner may come first.
+/// The number of texts of a message that are tried, because a gateway's banner may come first.
 const TEXTS: usize = 5;
 
-/// How deep a report is looked for in messages that mail systems pass on whole.
+/// The depth to which forwarded messages are searched for a report.
 const DEPTH: usize = 2;
 
-/// The report that this message is; none for every other message.
+/// Reads a message as a delivery report; none if it is not one.
 ///
-/// A delivery report is recognized by its type (RFC 3464) or, where a mail system sent it, by the blocks or the words in it. What a person
-/// answers, forwards or writes about a report is none.
+/// A delivery report is recognized by its media type (RFC 3464) or, if a mail system sent it, by its blocks or its wording. A person's
+/// reply to a report, or a forwarded report, is not one.
 pub fn delivery_report(raw: &[u8]) -> Option<DeliveryReport> {
     report(raw.get(..MESSAGE_BYTES).unwrap_or(raw), 0)
 }
@@ -77,7 +77,7 @@ impl<'a> Message<'a> {
         self.parts.first()
     }
 
-    /// RFC 6522.
+    /// Whether the message is a `multipart/report` (RFC 6522).
     fn is_report(&self) -> bool {
         self.kind().is_some_and(|root| root.kind.media_type == "multipart/report")
     }
@@ -86,7 +86,7 @@ impl<'a> Message<'a> {
         self.parts.iter().find(|part| types.contains(&part.kind.media_type.as_str()))
     }
 
-    /// Receipts (RFC 8098) and reports on TLS (RFC 8460) are no reports on a delivery.
+    /// Whether the message is a report of another kind: a receipt (RFC 8098) or a TLS report (RFC 8460).
     fn is_other_report(&self) -> bool {
         let types =
             ["message/disposition-notification", "application/tlsrpt+gzip", "application/tlsrpt+json"];
@@ -100,7 +100,7 @@ impl<'a> Message<'a> {
         part.kind.transfer.decode(self.raw.get(part.body.clone()).unwrap_or_default()).into_owned()
     }
 
-    /// A report in a standard's form: the required parts, or those that a mail system or a list sends around it.
+    /// Reads a report in a standard form: as its own parts, or inside the parts that a mail system or a mailing list adds.
     fn standard(&self) -> Option<DeliveryReport> {
         if !self.is_report() && self.sender == Sender::Person {
             return None;
@@ -114,7 +114,7 @@ impl<'a> Message<'a> {
         if self.sender < Sender::Perhaps && !self.is_report() {
             return None;
         }
-        // Where the sender proves little, the blocks have to be all that the part is.
+        // If the sender is not known to be a mail system, the part must consist of the blocks alone.
         let at_once = self.sender < Sender::System;
         let leaves =
             self.parts.iter().filter(|part| part.children.is_empty() && !returned::is_returned(part));
@@ -129,7 +129,7 @@ impl<'a> Message<'a> {
             })
     }
 
-    /// With the Message-ID; and where no block names a recipient, with those of the text.
+    /// Adds the Message-ID and, if no block names a recipient, the recipients in the text.
     fn complete(&self, mut report: DeliveryReport) -> DeliveryReport {
         if report.kind == ReportKind::Complaint {
             report.message_id = returned::id_of_part(self.raw, &self.parts);
@@ -149,7 +149,7 @@ impl<'a> Message<'a> {
         report
     }
 
-    /// The texts for people, in order, each with line feeds alone; of HTML only where there is no plain one.
+    /// The human-readable texts in order, with LF line ends. HTML is used only if there is no plain text.
     fn texts(&self) -> Vec<String> {
         let of = |media_type: &'static str| {
             let parts = self
@@ -165,13 +165,13 @@ impl<'a> Message<'a> {
     fn text(&self, part: &Entity) -> String {
         let header = self.raw.get(part.header.clone()).unwrap_or_default();
         let body = self.raw.get(part.body.clone()).unwrap_or_default();
-        // Quoted-printable has three bytes for one; more is not decoded.
+        // Quoted-printable needs up to three bytes per byte, so no more is decoded.
         let body = body.get(..3 * TEXT_BYTES).unwrap_or(body);
         let (text, _) = read::cut(read::part(header, body).text.unwrap_or_default(), TEXT_BYTES);
         text
     }
 
-    /// A report that a program wrote to people.
+    /// Reads a report that only has a human-readable text.
     fn in_words(&self) -> Option<DeliveryReport> {
         let is_named = self
             .kind()
@@ -206,7 +206,7 @@ impl<'a> Message<'a> {
             .any(|word| subject.contains(word))
     }
 
-    /// Exim's field with all that failed; only a mail system's.
+    /// Adds the recipients of Exim's field with failed recipients, if a mail system sent the message.
     fn add_failed(&self, recipients: &mut Vec<ReportedRecipient>) {
         let Some(list) = last(&self.header, "x-failed-recipients").filter(|_| self.sender == Sender::System)
         else {
@@ -225,7 +225,8 @@ impl<'a> Message<'a> {
         );
     }
 
-    /// The Message-ID of the message that came back: of a part, else of a header in the text, else the message that the report answers.
+    /// The Message-ID of the returned message: from a part, else from a header in the text, else from the report's X-Original-Message-ID,
+    /// In-Reply-To or References.
     fn returned_id(&self, texts: &[String]) -> Option<String> {
         let in_text = || {
             let behind =
@@ -239,7 +240,7 @@ impl<'a> Message<'a> {
         returned::id_of_part(self.raw, &self.parts).or_else(in_text).or_else(answered)
     }
 
-    /// A report that a gateway or a list passes on whole, as the one message in its own.
+    /// Reads a report that a gateway or a mailing list forwards as the only attached message.
     fn passed_on(&self, depth: usize) -> Option<DeliveryReport> {
         let mut messages = self.parts.iter().filter(|part| part.kind.media_type == "message/rfc822");
         let message = messages.next().filter(|_| messages.next().is_none())?;

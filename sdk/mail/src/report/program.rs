@@ -1,5 +1,5 @@
-//! Reads the text that a program wrote for people: the recipients that were not reached, and the reasons. How each one words it is in
-//! `formats`; the common part is here: a text of lines in which addresses stand in lists or behind labels.
+//! Reads the human-readable text of a bounce: the failed recipients and the reasons. The wording of each mail program is in `formats`; this
+//! module has the common parser for lines with addresses in lists or after labels.
 
 use std::collections::HashMap;
 
@@ -11,14 +11,14 @@ use crate::report::lines::{address_after, address_at, address_within, generated_
 use crate::report::status;
 use crate::text::cut_at;
 
-/// Within how many lines with something in them a report says that it is one: the banner of a gateway may stand above.
+/// The non-empty lines in which a report must identify itself; the banner of a gateway may come first.
 const OPENING_LINES: usize = 60;
-/// The same where the sender is no proof.
+/// The same limit if the sender does not prove that it is a report.
 const FIRST_LINES: usize = 6;
-/// Bytes of a line that are read.
+/// The bytes of a line that are read.
 const LINE_BYTES: usize = 1_000;
 
-/// Returns the recipients that a text reports on; none where it is no report of a known program. `is_sure`: the message is from a mail
+/// Returns the recipients that a text reports on; none if it is not a report of a known program. `is_sure`: the message is from a mail
 /// system.
 pub fn recipients(text: &str, is_sure: bool, is_delay: bool) -> Option<Vec<ReportedRecipient>> {
     let opening = opening(text, is_sure);
@@ -29,7 +29,7 @@ pub fn recipients(text: &str, is_sure: bool, is_delay: bool) -> Option<Vec<Repor
         .find(|recipients| !recipients.is_empty())
 }
 
-/// The lines that decide whether it is a report, lower case. Lines that quote are none of them.
+/// The lines that decide whether the text is a report, in lower case, without quoted lines.
 fn opening(text: &str, is_sure: bool) -> Vec<String> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let lines = lines.take(if is_sure { OPENING_LINES } else { FIRST_LINES });
@@ -57,13 +57,13 @@ struct Draft {
 
 struct Reader<'f> {
     format: &'f Format,
-    /// Recipients of a list that does not say whether they failed are delayed.
+    /// Whether recipients are delayed, not failed, if their list does not say which.
     is_delay: bool,
     list: Option<&'f List>,
     drafts: Vec<Draft>,
-    /// The index in `drafts` by address: a report can name it in a list and in a transcript.
+    /// The index in `drafts` by address, because a report can name an address both in a list and in a transcript.
     places: HashMap<String, usize>,
-    /// The one whose reason is being read, and how far its address was indented.
+    /// The draft whose reason is being read, and the indentation of its address.
     current: Option<(usize, usize)>,
     /// The reason for all recipients, and whether its lines are being read.
     reason: String,
@@ -139,7 +139,7 @@ impl<'f> Reader<'f> {
             let is_delayed = label.is_delayed.unwrap_or(self.is_delay);
             self.add(address, None, is_delayed, indent);
             if let Some((current, _)) = self.current {
-                // Where nothing follows, the label itself says why: `Unknown user: a@b.example`.
+                // If nothing follows, the label itself is the reason: `Unknown user: a@b.example`.
                 self.more(current, if label.is_reason { text } else { rest });
             }
             self.list = None;
@@ -168,7 +168,7 @@ impl<'f> Reader<'f> {
         true
     }
 
-    /// A line of a list, if it has an address where the list has them.
+    /// Reads a line of a list, if it has an address at the position that the list prescribes.
     fn entry(&mut self, list: &List, text: &str, indent: usize) -> bool {
         let found = match list.shape {
             Shape::Alone => {
@@ -179,7 +179,7 @@ impl<'f> Reader<'f> {
             Shape::Within | Shape::Transcript => address_at(text).or_else(|| address_within(text)),
         };
         let Some((address, rest)) = found else {
-            // Exim, for an alias that it does not disclose: `an undisclosed address`.
+            // Exim writes this for an alias that it does not disclose.
             if text == "an undisclosed address" {
                 self.start(
                     Draft { is_delayed: list.is_delayed.unwrap_or(self.is_delay), ..Draft::default() },
@@ -197,7 +197,7 @@ impl<'f> Reader<'f> {
         true
     }
 
-    /// Reads a command to the other server or its answer: `>>> RCPT To:<a@b.example>`, `<<< 550 no such user`.
+    /// Reads a line of an SMTP transcript: `>>> RCPT To:<a@b.example>`, `<<< 550 no such user`.
     fn transcript(&mut self, list: &List, text: &str) {
         let lower = text.to_ascii_lowercase();
         if let Some(command) = lower.find("rcpt to:").filter(|_| text.starts_with(">>>")) {
@@ -211,7 +211,7 @@ impl<'f> Reader<'f> {
             (Some(_), Some(asked)) => Some(asked),
             _ => address_within(text).map(|(address, _)| address),
         };
-        // A transcript also names who did not fail, or the sender: a list above it knows better.
+        // A transcript also names the sender and recipients that did not fail, so a list before it takes precedence.
         let is_listed =
             self.drafts.is_empty() || address.as_ref().is_some_and(|a| self.places.contains_key(a));
         match address {
@@ -230,7 +230,7 @@ impl<'f> Reader<'f> {
         match self.places.get(&address) {
             Some(place) => {
                 self.current = Some((*place, indent));
-                // The second time is often the exacter one.
+                // The second mention is often more exact.
                 if let Some(draft) = self.drafts.get_mut(*place)
                     && status::enhanced(&draft.said).is_none()
                     && draft.said.len() < DIAGNOSTIC_BYTES
@@ -269,7 +269,7 @@ impl<'f> Reader<'f> {
     }
 }
 
-/// Twice the length that is kept, as white space is removed.
+/// Reads twice the length that is kept, because white space is removed.
 fn push(said: &mut String, text: &str) {
     if said.len() < 2 * DIAGNOSTIC_BYTES && !text.is_empty() {
         if !said.is_empty() {
@@ -280,7 +280,7 @@ fn push(said: &mut String, text: &str) {
 }
 
 fn recipient(draft: Draft, shared: &str) -> ReportedRecipient {
-    // What stands beside the address may be the rest of a sentence: the reason for all recipients is better than none.
+    // The text beside the address may be the rest of a sentence, so the common reason is used if only that has a status.
     let tells =
         |said: &str| status::meant(said, if draft.is_delayed { "delayed" } else { "failed" }).is_some();
     let is_shared = draft.said.is_empty() || (!tells(&draft.said) && tells(shared));

@@ -1,12 +1,12 @@
-//! Why a delivery failed, as a status (RFC 3463), and whether for good.
+//! Derives the status of a delivery (RFC 3463) from its reason, and whether a failure is permanent.
 
 use model::email::tracking::BounceKind;
 
-/// Bytes that are searched for a reason.
+/// The bytes of a reason that are searched.
 const REASON_BYTES: usize = 4 << 10;
 
-/// Phrases of servers, lower case, with subject and detail of the status that they mean (RFC 3463 3). The first that is found decides, so
-/// more exact ones come first.
+/// Phrases of servers in lower case, by the subject and detail of the status that they mean (RFC 3463 3). The first match counts, so more
+/// exact phrases come first.
 const REASONS: [(&str, &[&str]); 8] = [
     (
         "2.2",
@@ -160,14 +160,15 @@ pub fn enhanced(text: &str) -> Option<String> {
     words.into_iter().find(|word| is_status(word)).map(str::to_owned)
 }
 
-/// A subject has one digit, so that versions and dates are none.
+/// Whether the word is an enhanced status code. Its subject has one digit, so that version numbers and dates do not match.
 fn is_status(word: &str) -> bool {
     let numbers: Vec<&str> = word.splitn(4, '.').collect();
     matches!(numbers.as_slice(), [class, subject, detail]
         if matches!(*class, "2" | "4" | "5") && subject.len() == 1 && (1..=3).contains(&detail.len()))
 }
 
-/// The status that a reason contains or else means. `action` decides its class where there is no reply code.
+/// The status that a reason contains, else the one that its reply code or wording means. `action` decides the class if there is no reply
+/// code.
 pub fn meant(reason: &str, action: &str) -> Option<String> {
     let reason = crate::text::cut_at(reason, REASON_BYTES);
     enhanced(reason).filter(|status| !status.starts_with('2')).or_else(|| derive(reason, action))
@@ -183,7 +184,7 @@ fn derive(reason: &str, action: &str) -> Option<String> {
         _ => return None,
     };
     let known = REASONS.iter().find(|(_, phrases)| phrases.iter().any(|phrase| lower.contains(phrase)));
-    // RFC 5321 4.2.3 says what these two are about; of the others it says no more than that it failed.
+    // RFC 5321 4.2.3 gives only these two codes a specific meaning; the others mean no more than a failure.
     let by_code = || match code? {
         "552" | "452" => Some("2.2"),
         _ => Some("0.0"),
@@ -192,7 +193,7 @@ fn derive(reason: &str, action: &str) -> Option<String> {
     Some(format!("{class}.{rest}"))
 }
 
-/// The first reply code of a failure (RFC 5321 4.2): three digits on their own.
+/// The first reply code of a failure in the text (RFC 5321 4.2): a word of three digits.
 fn reply_code(text: &str) -> Option<&str> {
     let words = text.split(|c: char| c.is_whitespace() || "-#:;,()[]<>'\"".contains(c));
     words.into_iter().find(|word| {
@@ -201,7 +202,7 @@ fn reply_code(text: &str) -> Option<&str> {
     })
 }
 
-/// The action of RFC 3464 for a value of the Action field; an unknown value is kept, in lower case.
+/// The action (RFC 3464) for a value of the Action field. An unknown value is returned in lower case.
 pub fn action(value: &str) -> String {
     let word = value.trim().split([' ', '(', ';', ',', '\t']).next().unwrap_or_default().to_lowercase();
     let begins = |with: &[&str]| with.iter().any(|with| word.starts_with(with));
@@ -216,7 +217,7 @@ pub fn action(value: &str) -> String {
     known.to_owned()
 }
 
-/// Hard: it failed for good. Soft: it is delayed, or failed for now. None: it is no failure.
+/// The kind of bounce: hard for a permanent failure, soft for a delay or a temporary failure, none if delivery did not fail.
 pub fn bounce(action: &str, status: Option<&str>) -> Option<BounceKind> {
     match (action, status.and_then(|status| status.bytes().next())) {
         ("failed", _) => Some(BounceKind::Hard),

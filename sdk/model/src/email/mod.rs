@@ -1,6 +1,6 @@
-//! EmailMessage, EmailThread, Attachment; drafts, folders, sending and tracking beside. Field names and meaning follow JMAP Mail
-//! (RFC 8621) where it has the notion. Ids of other resources (`threadId`, `folderIds`) are ours in the API and the provider's in a
-//! connector's answer.
+//! EmailMessage, EmailThread and Attachment; submodules have drafts, folders, sending and tracking. Names and meanings of fields follow
+//! JMAP Mail (RFC 8621) where it has the concept. Ids of other resources (`threadId`, `folderIds`) are ours in the API, and the provider's
+//! in a connector's answer.
 
 pub mod draft;
 pub mod folders;

@@ -170,7 +170,7 @@ fn merge(parts: &[Schema]) -> Schema {
 
 /// Lets a property be null, which clears it in a merge patch.
 fn allow_null(property: &mut Value) {
-    // A schema without a type and without another schema has any value.
+    // A schema with neither a type nor a reference allows any value.
     let Some(keywords) = property.as_object_mut() else { return };
     match keywords.get_mut("type") {
         Some(Value::Array(types)) if types.iter().all(|one| one != "null") => types.push(json!("null")),

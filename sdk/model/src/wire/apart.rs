@@ -1,4 +1,4 @@
-//! Lists of a connector's answer whose elements are read each by itself: one that does not fit its type is an error of that element alone.
+//! Deserializes lists of a connector's answer element by element: an element that does not fit its type is an error of that element alone.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,10 +11,10 @@ use serde_json::value::RawValue;
 
 use crate::wire::source::{ItemError, Source, SourceName};
 
-/// The code of a source that is no `Source`.
+/// The error code of a source that does not fit the type `Source`.
 const BAD_OUTPUT: &str = "bad_output";
 
-/// Sources; one that cannot be read has its id, as far as that can be read, and an error that names the field.
+/// Deserializes sources. A malformed one keeps its id, if that can be read, and gets an error that names the field.
 pub(super) fn sources<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Source>, D::Error> {
     each(deserializer, |text| {
         read(text).unwrap_or_else(|message| {
@@ -25,7 +25,7 @@ pub(super) fn sources<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<
     })
 }
 
-/// Names of sources; of an unreadable one the fields that can be read. The caller leaves out names without an id.
+/// Deserializes names of sources. A malformed one keeps the fields that can be read. The caller removes names without an id.
 pub(super) fn names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<SourceName>, D::Error> {
     each(deserializer, |text| {
         read(text).unwrap_or_else(|_| {
@@ -35,7 +35,7 @@ pub(super) fn names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<So
     })
 }
 
-/// Reads the elements one after the other, so that no more than one is held as text beside what was read.
+/// Reads the elements one by one, so that at most one is in memory as text.
 fn each<'de, D: Deserializer<'de>, T>(
     deserializer: D,
     element: impl Fn(&RawValue) -> T,
@@ -61,10 +61,10 @@ fn each<'de, D: Deserializer<'de>, T>(
     deserializer.deserialize_seq(Each(element, PhantomData))
 }
 
-/// The element; an error says where in it something is wrong, and what.
+/// Parses an element. The error names the field and the fault.
 fn read<T: DeserializeOwned>(text: &RawValue) -> Result<T, String> {
     serde_json::from_str(text.get()).map_err(|e| {
-        // Read once more, for the field's name: that costs too much where nothing is wrong.
+        // Parse again to find the field's name, which would cost too much for valid elements.
         let again =
             serde_path_to_error::deserialize::<_, T>(&mut serde_json::Deserializer::from_str(text.get()));
         let path = again.err().map(|e| e.path().to_string()).filter(|path| path != ".");
@@ -75,7 +75,7 @@ fn read<T: DeserializeOwned>(text: &RawValue) -> Result<T, String> {
     })
 }
 
-/// The readable fields of an element that does not fit.
+/// The readable fields of a malformed element.
 #[derive(Default)]
 struct ReadableFields {
     id: String,
@@ -96,7 +96,7 @@ impl ReadableFields {
 mod tests {
     use crate::wire::Sources;
 
-    /// Each among good elements: those are read, and the odd one has its id where it has one.
+    /// Malformed elements among valid ones: the valid ones are read, and a malformed one keeps its id if it has one.
     #[test]
     fn a_source_that_does_not_fit_is_an_error_of_its_own() {
         let odd = [

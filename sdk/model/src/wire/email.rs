@@ -16,21 +16,21 @@
 //! | mutate | `drafts.save` | `DraftSave` | `Mutated` |
 //! | mutate | `messages.send` | `MessageSend` | `Sent` |
 //!
-//! **Names.** A message names its folders, labels and thread as the provider does (`folderIds`, `labelIds`, `threadId`); the
-//! host turns them into ours. `threadId` is null where the provider has no threads: then the host computes them.
-//! `attachments[].id` is the connector's own name of the part. External ids of folders, labels and messages of an account must not
-//! be equal: prefix them where the provider's could be. A folder or label is reported before, or on the page of, the messages in it.
+//! **Names.** A message names its folders, labels and thread as the provider does (`folderIds`, `labelIds`, `threadId`); the host turns
+//! them into ours. `threadId` is null where the provider has no threads: then the host computes them. `attachments[].id` is the connector's
+//! own name of the part. External ids of folders, labels and messages share one namespace in an account: add prefixes if the provider's ids
+//! could be equal. A folder or label is reported before, or on the page of, the messages in it.
 //!
 //! **Drafts** are messages with `draft: true`.
 //!
-//! **Initial sync.** Without a cursor `mail` reports everything, newest message first over all folders, page by page
-//! (`enumeration: true`), and each page also says how far back it is complete (`Sources.coveredSince`): the host serves lists from what
-//! it has while the rest is read. Changes in the meantime are reported too, on the next page: a message can be reported twice.
-//! The last page of the initial sync has `more: false`; from then on only differences are reported.
+//! **Initial sync.** Without a cursor `mail` reports everything, newest message first over all folders, page by page (`enumeration: true`),
+//! and each page also says how far back it is complete (`Sources.coveredSince`): the host serves lists from the part it has while the rest
+//! is read. Changes in the meantime are reported too, on the next page: a message can be reported twice. The last page of the initial sync
+//! has `more: false`; from then on only differences are reported.
 //!
 //! **Changes of a known message** are reported in short form: `Item.partial` with the fields that can change (`unread`, `starred`,
 //! `answered`, `forwarded`, `draft`, `keywords`, `importance`, `folderIds`, `labelIds`), all that the connector knows of them. The host
-//! merges them into its copy, and asks for the message where it has none.
+//! merges them into its copy, and requests messages that it does not have.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;

@@ -1,5 +1,5 @@
-//! The types at the connector boundary: the bodies of `fetch`, `mutate`, `changes` and `check`, the same for all surfaces here, per
-//! surface in the files beside. Additive only: unknown fields are ignored, new ones are optional.
+//! The types at the connector boundary: the bodies of `fetch`, `mutate`, `changes` and `check`. This file has those of all surfaces, the
+//! files beside it those of one. Changes are additive only: unknown fields are ignored, new ones are optional.
 
 mod apart;
 pub mod calendar;
@@ -26,8 +26,8 @@ pub use crate::wire::text::JsonText;
 pub struct Sources {
     /// The sources of this page. The host reads each element by itself: it lists one that does not fit the type with an error, under its
     /// own id.
-    // Contract silent: what becomes of a source without an id. It cannot be asked for nor told from others like it: it is here without
-    // one, and the host shows all such sources of a collection as one error, as a fault of the connector.
+    // Contract silent: sources without an id. Such a source can neither be requested nor distinguished from others. It is listed without an
+    // id, and the host shows all of them in a collection as one error of the connector.
     #[serde(deserialize_with = "apart::sources")]
     pub sources: Vec<Source>,
     /// Whether the pages since the call without a cursor name all sources that exist. The host then deletes the others once it has read the

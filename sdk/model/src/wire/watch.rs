@@ -10,9 +10,9 @@
 //!
 //! * A notification is only a hint that the host should read what changed. A connector never sees one: `[push]` of its manifest says how
 //!   the host reads them.
-//! * `watch.start` may be called again with a new `channel` for something that is watched already: the provider may then post twice.
+//! * `watch.start` may be called again with a new `channel` for a resource that is already watched: the provider may then post twice.
 //! * While `watch.start` and `watch.renew` run, the provider may post to `address`: the host already knows `channel` and `token`.
-//! * `watch.stop` of a watch that the provider does not know any more succeeds, or fails with "not-found"; the host takes both as success.
+//! * `watch.stop` of a watch that no longer exists at the provider succeeds, or fails with "not-found"; the host treats both as success.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! `cargo xtask bench loop`: for one edited line in each part of the project, the seconds until `cargo check` answers, until the narrowest
+//! `cargo xtask bench loop`: after editing one line in each part of the project, the seconds until `cargo check` ends, until the narrowest
 //! test of the part has run, and until a dev server with the edit is ready. Writes `xtask/LOOP.md`, with a row for each revision.
 
 mod parts;
@@ -73,7 +73,7 @@ pub fn run(arguments: &EditLoopArguments) -> Result<()> {
     Ok(())
 }
 
-/// Git's short name of `revision`; for `HEAD` also whether the work tree differs from it.
+/// Returns git's short name of `revision`; for `HEAD` also whether the work tree differs from it.
 fn revision_name(revision: &str) -> Result<String> {
     let mut name = project::command("git");
     name.args(["rev-parse", "--short", &format!("{revision}^{{commit}}")]);
@@ -112,7 +112,7 @@ fn in_worktree(revision: &str, only: &[String], results: &Path) -> Result<()> {
     let mut child = command.spawn().context("cannot start the measurement")?;
     let pid = Pid::from_child(&child);
     on_signal(move || {
-        // The child may have ended already, of the same ctrl-c.
+        // The same ctrl-c may already have ended the child.
         let _ = kill_process(pid, Signal::TERM);
     })?;
     let status = child.wait()?;
@@ -122,7 +122,7 @@ fn in_worktree(revision: &str, only: &[String], results: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A work tree that is removed at the end, also after a failure.
+/// A work tree that is removed when this is dropped, also after a failure.
 struct Worktree<'f>(&'f Path);
 
 impl Drop for Worktree<'_> {
@@ -142,7 +142,7 @@ fn remove_worktree(folder: &Path) -> Result<()> {
     project::run(&mut command, "git worktree remove")
 }
 
-/// Calls `then` in a separate thread when ctrl-c or SIGTERM arrives, instead of ending the program.
+/// Calls `then` on a separate thread when ctrl-c or SIGTERM arrives, instead of ending the process.
 fn on_signal(then: impl FnOnce() + Send + 'static) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (mut interrupt, mut terminate) = {
@@ -161,7 +161,7 @@ fn on_signal(then: impl FnOnce() + Send + 'static) -> Result<()> {
     Ok(())
 }
 
-/// The file that is currently edited, with its original bytes. The signal handler restores it too, from another thread.
+/// The edited file, with its original bytes. The signal handler also restores it, from another thread.
 static EDITED: Mutex<Option<(PathBuf, Vec<u8>)>> = Mutex::new(None);
 
 fn edited() -> MutexGuard<'static, Option<(PathBuf, Vec<u8>)>> {
@@ -177,7 +177,7 @@ fn restore() {
     }
 }
 
-/// A file that gets its original bytes back when this is dropped.
+/// Restores the original bytes of the edited file when dropped.
 struct Edit;
 
 impl Edit {
@@ -187,8 +187,8 @@ impl Edit {
         Ok(Edit)
     }
 
-    /// Writes the file with a static of this value at its end. `#[used]` keeps the static in the compiled code, so that the crate and
-    /// everything linked with it changes, but not its behavior.
+    /// Appends a static with this value to the file. `#[used]` keeps the static in the compiled code, so that the crate and everything
+    /// linked with it change, but not their behavior.
     fn write(&self, value: u64) -> Result<()> {
         let edited = edited();
         let (path, original) = edited.as_ref().context("the run was interrupted")?;
@@ -204,14 +204,14 @@ impl Drop for Edit {
     }
 }
 
-/// Counts the edits, because each has to differ from all earlier ones.
+/// Numbers the edits, because each must differ from all earlier ones.
 struct Edits {
     last: u64,
     data_dir: PathBuf,
 }
 
 impl Edits {
-    /// Returns the medians of a part. The first round has no edit, builds what edits do not change, and does not count.
+    /// Returns the medians of a part. The first round edits nothing, builds what edits do not change, and does not count.
     fn measure(&mut self, part: &Part) -> Result<Figures> {
         let exists = |file: &&(&str, &str)| project::root().join(file.0).exists();
         let file = part.files.iter().find(exists);
@@ -241,7 +241,7 @@ impl Edits {
     }
 }
 
-/// A step that is measured: the part, the crate of its edited file, and the data directory of the server.
+/// A measured step: the part, the crate of its edited file, and the data directory of the server.
 type MeasuredStep = fn(&Part, &str, &Path) -> Result<()>;
 
 const STEPS: [MeasuredStep; 3] = [check, test, serve];
@@ -268,7 +268,7 @@ fn serve(part: &Part, _: &str, data_dir: &Path) -> Result<()> {
             quietly(project::cargo().args(["build", "--quiet", "--workspace", "--bin", "switchboard"]))?;
         }
     }
-    // Dropping the server kills it: the time of its end is not measured.
+    // Dropping the server kills it: its shutdown is not measured.
     let _server = Server::start(Options {
         binary: project::target().join("debug").join("switchboard"),
         data_dir: data_dir.to_owned(),
@@ -279,7 +279,7 @@ fn serve(part: &Part, _: &str, data_dir: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Runs a command; its output appears only when it fails.
+/// Runs a command and shows its output only if it fails.
 fn quietly(command: &mut Command) -> Result<()> {
     let output = command.output().with_context(|| format!("cannot start {command:?}"))?;
     if !output.status.success() {

@@ -1,5 +1,5 @@
-//! From a recurrence rule (RFC 5545, section 3.3.10) to Graph's pattern and range. A rule whose instances a pattern would not have, or
-//! would have others beside, is refused with the reason.
+//! Converts a recurrence rule (RFC 5545, section 3.3.10) to Graph's pattern and range. A rule that no pattern expresses exactly is refused
+//! with the reason.
 
 use jiff::ToSpan as _;
 use jiff::civil::{Date, DateTime, Weekday};
@@ -11,12 +11,12 @@ use crate::calendar::patterned::refusal::RuleRefusal;
 use crate::calendar::patterned::start::{SeriesStart, instant_of};
 use crate::calendar::zones::zone_to;
 
-/// Largest interval of days, and of weeks, months and years, that Outlook takes.
+/// The maximum intervals of days, and of weeks, months and years, in Outlook.
 const MAX_DAYS_BETWEEN: u32 = 999;
 const MAX_PERIODS_BETWEEN: u32 = 99;
 
-/// Returns the pattern and range of a series with these lines and this start. Lines of `EXDATE` are left out: Graph deletes their instances
-/// one by one.
+/// Returns the pattern and range of a series with these lines and this start. `EXDATE` lines are ignored, because in Graph their instances
+/// are deleted one by one.
 pub fn rule_to(lines: &[String], start: &SeriesStart) -> Result<PatternedRecurrence, RuleRefusal> {
     let parts = RuleParts::read(lines)?;
     let pattern = match parts.frequency.as_str() {
@@ -35,7 +35,7 @@ pub fn rule_to(lines: &[String], start: &SeriesStart) -> Result<PatternedRecurre
     Ok(PatternedRecurrence { range: range(&parts, start)?, pattern })
 }
 
-/// Refuses parts that a frequency does not have in Graph.
+/// Fails if the rule has one of these parts, which Graph does not support with the frequency.
 fn ensure_without(parts: &RuleParts, names: &[&str]) -> Result<(), RuleRefusal> {
     for name in names {
         let is_there = match *name {
@@ -54,7 +54,7 @@ fn ensure_without(parts: &RuleParts, names: &[&str]) -> Result<(), RuleRefusal> 
     Ok(())
 }
 
-/// The days of `BYDAY` where none has a position.
+/// The days of `BYDAY`. Fails if one has a position.
 fn plain_days(parts: &RuleParts) -> Result<Vec<Weekday>, RuleRefusal> {
     if parts.by_day.iter().any(|one| one.position.is_some()) {
         return Err(RuleRefusal::new(format!(
@@ -99,7 +99,7 @@ fn weekly(parts: &RuleParts, start: &SeriesStart) -> Result<RecurrencePattern, R
         kind: "weekly".to_owned(),
         interval: parts.interval,
         days_of_week: names(&days),
-        // Graph's default is Sunday, and a rule's Monday.
+        // Graph's default is Sunday, that of a rule is Monday.
         first_day_of_week: Some(day_name(parts.week_start.unwrap_or(Weekday::Monday)).to_owned()),
         ..RecurrencePattern::default()
     })
@@ -124,7 +124,7 @@ fn monthly(parts: &RuleParts, start: &SeriesStart) -> Result<RecurrencePattern, 
 fn yearly(parts: &RuleParts, start: &SeriesStart) -> Result<RecurrencePattern, RuleRefusal> {
     let month = match parts.by_month.as_slice() {
         [month] if (1..=12).contains(month) => *month,
-        // Without a month the days are counted in the whole year, or in each month.
+        // Without a month, days are counted in the whole year or in each month.
         [] if parts.by_day.is_empty() && parts.by_month_day.is_empty() => start.date().month(),
         [] => return Err(RuleRefusal::new("FREQ=YEARLY with a day needs a BYMONTH")),
         _ => return Err(RuleRefusal::new("FREQ=YEARLY has one BYMONTH, 1 to 12")),
@@ -150,7 +150,7 @@ enum MonthDay {
     Relative { days: Vec<Weekday>, index: &'static str },
 }
 
-/// `month`: of a yearly rule.
+/// The day of the month of a rule. `month` is that of a yearly rule.
 fn within_month(parts: &RuleParts, month: Option<i8>, start: &SeriesStart) -> Result<MonthDay, RuleRefusal> {
     if parts.by_day.is_empty() {
         if let Some(day) = clamped_day(parts) {
@@ -159,13 +159,13 @@ fn within_month(parts: &RuleParts, month: Option<i8>, start: &SeriesStart) -> Re
         ensure_without(parts, &["BYSETPOS"])?;
         let day = match parts.by_month_day.as_slice() {
             [] => start.date().day(),
-            // The last one of all days.
+            // The last day of the month.
             [-1] => return Ok(MonthDay::Relative { days: DayName::week(), index: "last" }),
             [day] if (1..=31).contains(day) => *day,
             _ => return Err(RuleRefusal::new("BYMONTHDAY is one number, 1 to 31 or -1")),
         };
         if !is_day_of_each(day, month) {
-            // Outlook takes the last day of a month that is too short, and a rule leaves such a month out.
+            // In a month that is too short Outlook uses the last day, while a rule skips the month.
             return Err(RuleRefusal::new(format!("not every month has a day {day}")));
         }
         return Ok(MonthDay::Number(day));
@@ -185,14 +185,14 @@ fn within_month(parts: &RuleParts, month: Option<i8>, start: &SeriesStart) -> Re
     Ok(MonthDay::Relative { days, index })
 }
 
-/// The day of `BYMONTHDAY=28,29,30,31;BYSETPOS=-1`, which is what Outlook makes of a day 31: the last day of a month that is too short.
+/// The day of a rule such as `BYMONTHDAY=28,29,30,31;BYSETPOS=-1`, which expresses Outlook's day 31: in shorter months the last day.
 fn clamped_day(parts: &RuleParts) -> Option<i8> {
     let days = &parts.by_month_day;
     let last = days.last().copied().filter(|last| (29..=31).contains(last))?;
     (parts.by_position == [-1_i16] && days.iter().copied().eq(28..=last)).then_some(last)
 }
 
-/// Refuses a start that is no instance of the pattern: Graph would move it.
+/// Fails if the start is not an instance of the pattern, because Graph would move it.
 fn ensure_start(pattern: &RecurrencePattern, start: &SeriesStart) -> Result<(), RuleRefusal> {
     let date = start.date();
     let has_day = |day: Weekday| pattern.days_of_week.iter().any(|name| name == day_name(day));
@@ -250,7 +250,7 @@ fn range(parts: &RuleParts, start: &SeriesStart) -> Result<RecurrenceRange, Rule
     }
 }
 
-/// The last day on which an instance may begin until then, in the zone of the start.
+/// The last day on which an instance may begin before UNTIL, in the zone of the start.
 fn last_day(until: &str, start: &SeriesStart) -> Option<Date> {
     let Some((date, time)) = until.split_once('T') else {
         return Date::strptime("%Y%m%d", until).ok();
@@ -265,7 +265,7 @@ fn last_day(until: &str, start: &SeriesStart) -> Option<Date> {
     let clock = if is_utc { TimeZone::UTC } else { zone.clone() };
     let until = clock.to_ambiguous_timestamp(written).compatible().ok()?;
     let day = until.to_zoned(zone.clone()).date();
-    // The instance of that day may begin later than the rule ends.
+    // The instance of that day may begin after UNTIL.
     match instant_of(day, start.local.time(), &zone)? <= until {
         true => Some(day),
         false => day.yesterday().ok(),

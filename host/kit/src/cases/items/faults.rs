@@ -113,7 +113,7 @@ pub async fn refused(bench: &mut Bench, kind: &'static ItemKind) -> Outcome {
 
 /// `F3`: a rate limit is passed on with its wait.
 pub async fn rate_limited(bench: &mut Bench, kind: &'static ItemKind) -> Outcome {
-    const HELP: &str = "a 429 is failure rate-limited with retryAfterMs, from Retry-After in seconds or as a date (RFC 9110, section 10.2.3); Context::send_ok (TypeScript: context.sendOk) does it";
+    const HELP: &str = "a 429 is failure rate-limited with retryAfterMs, from Retry-After in seconds or as a date (RFC 9110, section 10.2.3); Context::send_ok does it";
     let stage = bench.stage(kind, "F3").await?;
     let date = jiff::Timestamp::from_millisecond(bench.now_ms() + 30_000).ok();
     let date =
@@ -128,7 +128,8 @@ pub async fn rate_limited(bench: &mut Bench, kind: &'static ItemKind) -> Outcome
 
 /// `F4`: an overloaded provider is given the time that it asks for.
 pub async fn overloaded(bench: &mut Bench, kind: &'static ItemKind) -> Outcome {
-    const HELP: &str = "a 503 is failure unavailable, with retryAfterMs from Retry-After; Context::send_ok (TypeScript: context.sendOk) does it";
+    const HELP: &str =
+        "a 503 is failure unavailable, with retryAfterMs from Retry-After; Context::send_ok does it";
     let stage = bench.stage(kind, "F4").await?;
     let trials = [Trial::status(503, vec![("retry-after", "30".to_owned())], ALL)];
     each(bench, &stage, &trials, |trial, reply| expect_wait(&stage, trial, reply, Code::Unavailable, HELP))
@@ -146,7 +147,7 @@ pub async fn broken(bench: &mut Bench, kind: &'static ItemKind) -> Outcome {
 
 /// `F6`: an answer that does not come is a timeout. All operations run in parallel, so the slow fault costs its time once.
 pub async fn slow(bench: &mut Bench, kind: &'static ItemKind) -> Outcome {
-    const HELP: &str = "failure timeout or unavailable: pass on the error of Context::send (TypeScript: context.send) as it is";
+    const HELP: &str = "failure timeout or unavailable: pass on the error of Context::send as it is";
     let stage = bench.stage(kind, "F6").await?;
     let mut asking = Vec::new();
     for operation in ALL {
@@ -177,7 +178,7 @@ pub async fn slow(bench: &mut Bench, kind: &'static ItemKind) -> Outcome {
 
 /// `F7`: a truncated answer is rejected.
 pub async fn cut(bench: &mut Bench, kind: &'static ItemKind) -> Outcome {
-    const HELP: &str = "a body that breaks off is no answer: pass on the error of Context::send (TypeScript: context.send), and use nothing of the body";
+    const HELP: &str = "a body that breaks off is no answer: pass on the error of Context::send, and use nothing of the body";
     let stage = bench.stage(kind, "F7").await?;
     let trial =
         Trial { what: "an answer that breaks off".to_owned(), fault: Fault::Cut, operations: WITH_BODY };
@@ -190,7 +191,7 @@ pub async fn cut(bench: &mut Bench, kind: &'static ItemKind) -> Outcome {
 
 /// `F8`: an answer that cannot be read is the provider's fault.
 pub async fn malformed(bench: &mut Bench, kind: &'static ItemKind) -> Outcome {
-    const HELP: &str = "an answer that is not the JSON you expect is failure unavailable. Rust: Response::json, and #[serde(default)] on single fields, never on the whole struct, which would accept []. TypeScript: response.json(\"items\") with the members that must be there";
+    const HELP: &str = "an answer that is not the JSON you expect is failure unavailable: read it with Response::json, and #[serde(default)] on single fields, never on the whole struct, which would accept []";
     let stage = bench.stage(kind, "F8").await?;
     let trials = [
         ("", CHANGES),
@@ -241,7 +242,7 @@ pub async fn redirected(bench: &mut Bench, kind: &'static ItemKind) -> Outcome {
 
 /// `F13`: requests to a provider that cannot be reached are retried.
 pub async fn unreachable(bench: &mut Bench, kind: &'static ItemKind) -> Outcome {
-    const HELP: &str = "a provider that cannot be reached is failure unavailable: pass on the error of Context::send (TypeScript: context.send) as it is";
+    const HELP: &str = "a provider that cannot be reached is failure unavailable: pass on the error of Context::send as it is";
     let stage = bench.stage(kind, "F13").await?;
     let trial =
         Trial { what: "a connection that is reset".to_owned(), fault: Fault::DropBefore, operations: ALL };

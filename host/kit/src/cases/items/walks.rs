@@ -166,7 +166,7 @@ pub async fn several_pages(bench: &mut Bench, kind: &ItemKind) -> Outcome {
 
 /// `C8`: changes of a collection that does not exist are not found.
 pub async fn unknown_collection(bench: &mut Bench, kind: &ItemKind) -> Outcome {
-    const HELP: &str = "a collection that the provider does not know is failure not-found (Context::send_ok; TypeScript: context.sendOk). An empty enumeration would delete everything that the host has of it";
+    const HELP: &str = "a collection that the provider does not know is failure not-found (Context::send_ok). An empty enumeration would delete everything that the host has of it";
     bench.needs_surface(kind)?;
     let unknown = Collection { id: "swkit-is-not-there".to_owned(), body: json!({}) };
     let seen = match bench.page_of(kind, &unknown, 0, None).await {

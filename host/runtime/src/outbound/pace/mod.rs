@@ -1,9 +1,8 @@
-//! Queues of one account's requests under the limits of `[limits]`: at most so many in flight at once, and so many units within a
-//! time. All calls of this process are counted together, those of other hosts are not.
+//! Queues of one account's requests under the limits of `[limits]`: a maximum of concurrent requests, and of units within a time. All calls
+//! of this process count together, those of other hosts do not.
 //!
-//! Requests that may not be sent yet wait in a queue of their account: first those whose caller waits, then those of the
-//! background, each in order of arrival. A request whose bucket is used up lets those of other buckets pass. Nothing here is held
-//! over I/O: a lock is held for a few steps in memory.
+//! Requests that may not be sent yet wait in a queue of their account: first those that a caller waits for, then background ones, each in
+//! order of arrival. A request whose bucket is used up lets those of other buckets pass. No lock is held across I/O.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,17 +13,17 @@ use tokio::time::Instant;
 
 use crate::manifest::{AccountLimits, RateLimit};
 
-/// Requests of one account that wait at once; more are refused.
+/// Maximum waiting requests of one account; more are refused.
 const MAX_WAITERS: usize = 256;
-/// Longest wait of a background call for units: it releases its permits to others, and is retried when there are some.
+/// Longest wait of a background call for units: then it releases its permits, and is retried when there are units.
 const BACKGROUND_WAIT: Duration = Duration::from_secs(5);
-/// How often a waiting request is checked: those ahead of it may have taken the units that it waited for.
+/// Interval at which a waiting request checks again: requests ahead of it may have taken the units that it waited for.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// The time after which a request that was refused while it waited for others of its account may be retried, ms.
+/// Retry delay of a request that was refused while it waited for others of its account, ms.
 const QUEUE_WAIT_MS: u64 = 1_000;
-/// Parts of `per_s` by which used units are counted: they are given back at most that much later.
+/// Number of parts of `per_s` by which used units are counted: units become available at most one part late.
 const WINDOW_PARTS: i64 = 60;
-/// Number of accounts from which on idle accounts that have all of their units are dropped.
+/// Number of accounts at which idle accounts with all their units are first dropped.
 const FIRST_SWEEP: usize = 1_024;
 
 /// The host's clock, ms since 1970.
@@ -33,7 +32,7 @@ pub(crate) type PaceClock = Arc<dyn Fn() -> i64 + Send + Sync>;
 /// The limits of a call's account, and how the call may use them.
 pub(crate) struct PaceRules {
     pub(crate) limits: Arc<AccountLimits>,
-    /// Whether no request of the API waits for the call.
+    /// Whether the call is a background call: no API request waits for it.
     pub(crate) is_background: bool,
     pub(crate) now: PaceClock,
 }
@@ -59,25 +58,25 @@ pub(super) struct PaceRequest<'a> {
 }
 
 impl PaceRequest<'_> {
-    /// Whether its call needs more than these units by itself.
+    /// Whether its call alone needs more than these units.
     fn exceeds(&self, units: impl Fn(&RateLimit) -> u32) -> bool {
         let needed = self.used.saturating_add(u64::from(self.units));
         self.used > 0 && self.bucket.is_some_and(|rate| needed > u64::from(units(rate)))
     }
 
-    /// Whether the request leaves the reserve to others. A call that needs more than the background's share by itself would use
-    /// that up, be refused and restart for ever: it may finish like a call whose caller waits.
+    /// Whether the request leaves the reserve to others. A call that alone needs more than the background's share would use that up, be
+    /// refused and restart for ever: it may finish like a call that a caller waits for.
     fn leaves_reserve(&self, pacing: &PaceRules) -> bool {
         pacing.is_background && !self.exceeds(|rate| rate.allowed(true))
     }
 
-    /// Whether the bucket has fewer units than its call needs: no wait helps.
+    /// Whether the bucket has fewer units than its call needs, so that waiting is useless.
     pub(super) fn is_hopeless(&self) -> bool {
         self.exceeds(|rate| rate.units)
     }
 }
 
-/// The limits leave no room for a request in time.
+/// The error of a request for which the limits leave no room in time.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct PaceRefusal {
     /// Time after which there may be room, ms.
@@ -93,14 +92,14 @@ pub(crate) struct Paces {
 #[derive(Default)]
 struct Accounts {
     by_id: HashMap<String, AccountPace>,
-    /// Number of accounts at which idle ones are dropped again.
+    /// Number of accounts at which idle ones are next dropped.
     sweep_at: usize,
 }
 
 /// The requests of one account.
 #[derive(Default)]
 struct AccountPace {
-    /// The limits as of the newest request.
+    /// The limits as given by the newest request.
     limits: Arc<AccountLimits>,
     running: usize,
     waiters: VecDeque<Waiter>,
@@ -119,7 +118,7 @@ struct Waiter {
     turn: oneshot::Sender<()>,
 }
 
-/// Units that a bucket's requests have used, each with the time at which they are given back, ms since 1970, the next first.
+/// Used units of a bucket, each with the time at which they become available again, ms since 1970, the next first.
 #[derive(Default)]
 struct Window {
     used: VecDeque<(i64, u32)>,
@@ -127,7 +126,7 @@ struct Window {
 }
 
 impl Window {
-    /// Drops units that have been given back by `now`.
+    /// Drops units that are available again by `now`.
     fn renew(&mut self, now: i64, rate: &RateLimit) {
         // A clock that was set back must not block an account for longer than its limits do.
         let latest = now.saturating_add(back_after_ms(rate));
@@ -140,7 +139,7 @@ impl Window {
         }
     }
 
-    /// Milliseconds until so many units, of `allowed` in all, are available; 0: now. A request for more than all waits for all.
+    /// Milliseconds until so many units, of `allowed` in all, are available; 0: now. A request for more than all waits until all are.
     fn wait_ms(&self, units: u64, allowed: u32, now: i64) -> u64 {
         let room = u64::from(allowed).saturating_sub(units);
         let mut left = self.total;
@@ -172,7 +171,7 @@ fn part_ms(rate: &RateLimit) -> i64 {
     (i64::from(rate.per_s) * 1_000 / WINDOW_PARTS).max(1)
 }
 
-/// The time after the beginning of a part at which its units are back, ms: none of them was used more than `per_s` before.
+/// The time after the beginning of a part at which its units are available again, ms: at least `per_s` after each was used.
 fn back_after_ms(rate: &RateLimit) -> i64 {
     i64::from(rate.per_s) * 1_000 + part_ms(rate)
 }
@@ -202,7 +201,7 @@ impl AccountPace {
                 if let Some(waiter) = self.waiters.remove(at) {
                     self.running += 1;
                     self.take(&waiter, now);
-                    // A dropped waiter releases its place itself.
+                    // The receiver of a dropped waiter is gone; its place is released by itself.
                     let _ = waiter.turn.send(());
                 }
             }
@@ -239,7 +238,7 @@ impl AccountPace {
         window.take(waiter.units, now, rate);
     }
 
-    /// Whether there is nothing to store for it.
+    /// Whether nothing of it needs to be kept.
     fn is_idle(&mut self, now: i64) -> bool {
         let limits = self.limits.clone();
         self.windows.retain(|name, window| {
@@ -251,14 +250,14 @@ impl AccountPace {
     }
 }
 
-/// The bucket of this name. None: it is no longer among the limits, and nothing is counted.
+/// Returns the bucket of this name. None: it is no longer among the limits, so nothing is counted.
 fn rate_of<'l>(limits: &'l AccountLimits, bucket: Option<&str>) -> Option<&'l RateLimit> {
     limits.rates.iter().find(|rate| Some(rate.name.as_str()) == bucket)
 }
 
 impl Paces {
-    /// Waits until the account's limits allow the request. Fails if they do not in time, and at once if that is known before;
-    /// then no units were used. A caller that stops waiting leaves nothing behind.
+    /// Waits until the account's limits allow the request. Fails if they do not in time, at once if that is already certain; then no units
+    /// are used. A caller that stops waiting leaves nothing behind.
     pub(super) async fn enter(
         self: &Arc<Self>,
         request: PaceRequest<'_>,
@@ -327,7 +326,7 @@ impl Paces {
         Some((pass, told))
     }
 
-    /// Units that requests of an account have used and that are not back at `now` (ms since 1970), by bucket.
+    /// Returns the units that requests of an account have used and that are not available again at `now` (ms since 1970), by bucket.
     pub(super) fn used_units(&self, account: &str, now: i64) -> BTreeMap<String, u64> {
         let mut accounts = self.lock();
         let Some(account) = accounts.by_id.get_mut(account) else { return BTreeMap::new() };
@@ -345,7 +344,7 @@ impl Paces {
 }
 
 impl Accounts {
-    /// Drops idle accounts, when their number has doubled since the last time.
+    /// Drops idle accounts if the number of accounts has doubled since the last time.
     fn sweep(&mut self, now: i64) {
         if self.by_id.len() >= self.sweep_at.max(FIRST_SWEEP) {
             self.by_id.retain(|_, account| !account.is_idle(now));
@@ -354,8 +353,8 @@ impl Accounts {
     }
 }
 
-/// The place of a request in the queue, and then the permit to send it. Released when dropped: when the answer was read, or when
-/// its caller has given up. Units that it was given are used.
+/// The place of a request in the queue, and then the permit to send it. Released when dropped: when the response was read, or the caller
+/// has given up. Granted units count as used.
 pub(super) struct PacePass {
     paces: Arc<Paces>,
     account: String,

@@ -28,7 +28,7 @@ struct EventLogQuery {
 }
 
 pub fn routes() -> Routes<App> {
-    Routes::new("Events")
+    Routes::new("Event log")
         .get("/v1/events", "events.read", Additive, list)
         .summary("Read the event log")
         .description("Every event of the application in the order of `sequence`, oldest first, as far back as events are kept: 30 days, or as the operator configured. Each is the body that a webhook with full payloads receives. A key sees events of the families that its scopes read (`calendar.read` for `calendar.*`), and if it is bound to connections, only theirs. A page may be short, or empty, while `next_cursor` is set: read until it is null. `last_sequence` then says up to where the log was read; pass it as `after_sequence` to continue later. The sequence has gaps. 409 `sync_reset_required` if events after the position are no longer kept.")

@@ -32,7 +32,7 @@ struct EventStreamQuery {
 }
 
 pub fn routes() -> Routes<App> {
-    Routes::new("Events")
+    Routes::new("Event log")
         .get("/v1/events/stream", "events.read", Additive, open)
         .summary("Receive events as they happen")
         .description("Server-sent events: `id` is the `sequence`, `event` the type, and `data` what a webhook with full payloads receives, in one line. The stream begins with the events after `Last-Event-ID` or `after_sequence`, and without either with events from now on. A comment comes every 15 seconds; an `id` without an event shows how far the log was read. The stream ends after an hour, or when the host is stopped; its client then opens another one with `Last-Event-ID`, as `EventSource` does by itself. It ends for good within a second when its API key or access token is revoked or expires. A client that reads nothing for 30 seconds is disconnected. `event: sync_reset_required`, the last of a stream, says that events after the position are no longer kept; a stream that is opened there is answered with 409. 429 while the key has 10 streams open at the host, its application 250, or the host 1,000.")

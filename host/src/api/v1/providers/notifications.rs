@@ -26,21 +26,21 @@ use crate::web::small_body::BodyRoom;
 
 /// Largest body, bytes.
 const MAX_BODY: usize = 256 << 10;
-/// Memory for the bodies of all providers, of which a network may use a quarter: providers post from few networks, and another client only
-/// fills its own share.
+/// Memory for the bodies of all providers, of which one network may use a quarter: providers post from few networks, and any other client
+/// fills only the share of its own.
 static ROOM: LazyLock<BodyRoom> = LazyLock::new(|| BodyRoom::new(16 << 20, 4 << 20));
-/// Longest time for a body to arrive, and for the database, including a second for the keys of tokens: providers wait for three seconds.
+/// Time limit for a body to arrive, and for the database, including a second to fetch token keys: providers wait for three seconds.
 const BODY_WITHIN: Duration = Duration::from_millis(900);
 const TAKEN_WITHIN: Duration = Duration::from_secs(2);
-/// Requests of one provider per second from one network, and from all: a provider posts from few networks, and another client only uses up
-/// the budget of its own network. Merged requests and handshakes have the same budgets each.
+/// Requests of one provider per second from one network, and from all: a provider posts from few networks, and any other client only uses
+/// up its own network's budget. Merged requests and handshakes have budgets of the same size.
 const PER_SITE: u64 = 200;
 const PER_PROVIDER: u64 = 2_000;
-/// Notifications of one watch per second that make a pull due at once, and those that are processed at all.
+/// Notifications of one watch per second that make a pull due at once, and that are processed at all.
 const PER_WATCH: u64 = 2;
 const LOOKED_AT_PER_WATCH: u64 = 20;
 
-/// The answer, which does not reveal the result of the notifications.
+/// The response, which does not reveal what happened to the notifications.
 #[derive(Debug, Serialize, JsonSchema)]
 struct NotificationsTaken {}
 
@@ -80,7 +80,7 @@ async fn notify_of_kind(
     take(&app, &limiters, &provider, Some(&name), request).await
 }
 
-/// Accepts the notifications of a request to the address with this name at its end; none: to the one without.
+/// Processes the notifications of a request to the address that ends with this name; none: to the address without one.
 async fn take(
     app: &App,
     limiters: &Limiters,
@@ -105,13 +105,13 @@ async fn take(
     match tokio::time::timeout(TAKEN_WITHIN, taking).await {
         Ok(taken) => Ok(answer(taken?)),
         Err(_) => {
-            let message = "the notifications could not be taken in time; send them again";
+            let message = "the notifications could not be processed in time; send them again";
             Err(ApiError(Refusal::new(Code::Overloaded, message).retry_after_s(1).into()))
         }
     }
 }
 
-/// The value of a handshake, always as plain text.
+/// Returns the value of a handshake, always as plain text.
 fn echo(value: String) -> Response {
     let headers = [
         (header::CONTENT_TYPE, "text/plain; charset=utf-8"),
@@ -141,7 +141,7 @@ impl OfProvider<'_> {
     fn take(&self, what: &str) -> Result<()> {
         let of_all = format!("{what} {}", self.provider);
         let of_site = format!("{of_all} {}", self.site);
-        // The network first: a network over its limit does not use up the common one.
+        // The network first, so that a network over its limit does not use up the common one.
         for (name, limit, from) in [(of_site, PER_SITE, " from one network"), (of_all, PER_PROVIDER, "")] {
             if let Some(seconds) = self.limiters.take_of_notifications(&name, limit, self.now).retry_after_s {
                 let message = format!("more than {limit} {what} of this provider in a second{from}");

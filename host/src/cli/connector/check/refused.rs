@@ -5,7 +5,7 @@ use std::path::Path;
 use authoring::Fault;
 use runtime::{Manifest, ManifestSyntaxError};
 
-/// Largest edit distance of a misspelled key from the suggested one.
+/// Maximum edit distance between a misspelled key and the suggested one.
 const FARTHEST: usize = 3;
 
 const WIT: &str =
@@ -14,7 +14,7 @@ const SURFACES: &str =
     "make surfaces in connector.toml and the interfaces that the component exports the same";
 const BUILD_AGAIN: &str = "build it again: switchboard connector build";
 
-/// Parts of the runtime's messages, and the remedy; the first part that a message contains counts.
+/// Parts of the runtime's messages with the remedy; the first part that a message contains applies.
 const REMEDIES: [(&str, &str); 21] = [
     ("cannot be seen", "write the line again: such a character comes with text that was copied"),
     ("a regular file", "give the file itself, as the build wrote it: no device, no pipe, no folder"),
@@ -48,7 +48,7 @@ const REMEDIES: [(&str, &str); 21] = [
     ("does not compile", "the file is damaged, or uses WebAssembly that is not standardized: build it again"),
 ];
 
-/// A manifest and the text that it was read from.
+/// A manifest and its source text.
 pub struct ManifestFile {
     pub text: String,
     pub manifest: Manifest,
@@ -76,7 +76,7 @@ pub fn read_manifest(folder: &Path) -> Result<ManifestFile, Fault> {
     }
 }
 
-/// The error of a manifest that is no TOML, or has an unknown key or an invalid value.
+/// Returns the error for a manifest that is not TOML, or has an unknown key or an invalid value.
 fn of_text(path: &str, error: &ManifestSyntaxError) -> Fault {
     let message = error.message.as_str();
     let said = format!("{path}, line {}: {message}", error.line);
@@ -94,7 +94,7 @@ fn of_text(path: &str, error: &ManifestSyntaxError) -> Fault {
     Fault::new(said, help)
 }
 
-/// The error of the component in the file `path`.
+/// Returns the error for the component in the file `path`.
 pub fn of_component(path: &Path, error: &anyhow::Error) -> Fault {
     let said = format!("{}: {error:#}", path.display());
     let help = remedy(&said).unwrap_or(BUILD_AGAIN);
@@ -105,7 +105,7 @@ fn remedy(message: &str) -> Option<&'static str> {
     REMEDIES.iter().find(|(part, _)| message.contains(part)).map(|(_, remedy)| *remedy)
 }
 
-/// The known key nearest to the unknown one of "unknown field `a`, expected one of `b`, `c`".
+/// Returns the known key nearest to the unknown one in "unknown field `a`, expected one of `b`, `c`".
 fn nearest(message: &str) -> Option<&str> {
     let mut keys = message.strip_prefix("unknown field")?.split('`').skip(1).step_by(2);
     let unknown = keys.next()?;
@@ -113,7 +113,7 @@ fn nearest(message: &str) -> Option<&str> {
     (near.0 <= FARTHEST).then_some(near.1)
 }
 
-/// Letters to insert, delete or replace until `a` is `b` (Levenshtein).
+/// Returns the number of letters to insert, delete or replace to turn `a` into `b` (Levenshtein distance).
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,4 +1,4 @@
-//! Permissions and needs of a connector as text for users, before they install it.
+//! Permissions and requirements of a connector as text, shown before it is installed.
 
 use runtime::{AuthKind, HostRule, Manifest, Setting, Surface};
 use serde_json::Value;
@@ -7,7 +7,8 @@ use serde_json::Value;
 const PACKAGE: &str = "switchboard:connector/";
 const PRIVATE: &str = "in private networks only where the operator allows it";
 
-/// The name of an interface of the host's own package, without package and version. None: of another package, or types alone.
+/// Returns the name of an interface of the host's own package, without package and version. None: another package, or an interface with
+/// types only.
 pub fn own_interface(import: &str) -> Option<&str> {
     let name = import.strip_prefix(PACKAGE)?.split('@').next()?;
     (name != "types").then_some(name)
@@ -46,7 +47,7 @@ fn wasi(interface: &str) -> &'static str {
     }
 }
 
-/// The servers to which the connector may send requests, and whether the account's credentials are sent along.
+/// Lists the servers to which the connector may send requests, each with whether the account's credentials are sent.
 pub fn destinations(manifest: &Manifest) -> Vec<String> {
     let mut all: Vec<String> = manifest.hosts.iter().map(host).collect();
     let lists = [
@@ -102,7 +103,7 @@ pub fn host(rule: &HostRule) -> String {
     format!("{scheme}{}{port}{limits}, {credentials} the account's credentials", rule.host)
 }
 
-/// The value of a setting: a text as it is, anything else as JSON.
+/// Returns the value of a setting: a text unchanged, anything else as JSON.
 pub fn value(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
@@ -121,7 +122,7 @@ fn settings(names: &[String]) -> String {
     format!("{noun} {}", names.join(", "))
 }
 
-/// The data that a user gives to connect an account.
+/// Lists the data that a user enters to connect an account.
 pub fn needs_from_user(manifest: &Manifest) -> Vec<String> {
     let kinds: Vec<&str> = manifest.auth.kinds.iter().map(|kind| credentials(*kind)).collect();
     let mut needs = Vec::new();
@@ -138,7 +139,7 @@ fn requirement(setting: &Setting) -> String {
     format!("the setting {}{optional}", setting.name)
 }
 
-/// The data that the operator registers before users can connect accounts.
+/// Lists the data that the operator registers before users can connect accounts.
 pub fn needs_from_operator(manifest: &Manifest) -> Vec<String> {
     let mut needs = Vec::new();
     if manifest.auth.kinds.contains(&AuthKind::Oauth) {

@@ -1,8 +1,7 @@
 //! Batches as JSON (OData JSON Format 4.01, section 19), as Microsoft Graph has them: each part is an object with a method, a URL relative
 //! to the batch's folder, headers and a body, and each part of the answer one with a status.
 //!
-//! A part has its position as its id, and its answer the same: answers come in any order. The credentials of the batch are those of all
-//! parts.
+//! The id of a part, and of its answer, is the part's index, because answers come in any order. All parts use the credentials of the batch.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,7 +18,7 @@ use crate::error::{Failure, Outcome, code};
 use crate::http::{Request, Response, Segment};
 use crate::rest::batch::part::{Part, PartOrder, total_units};
 
-/// Parts of an answer that are read.
+/// The maximum number of parts of an answer that are read.
 const MAX_PARTS: usize = 1_000;
 
 /// Base64 with or without padding.
@@ -43,8 +42,8 @@ struct WrittenPart<'a> {
     depends_on: Vec<String>,
 }
 
-/// Returns the request with these parts. It costs the units of all of them. `root` is the address of batches, in whose folder the parts
-/// have their URLs. Fails with `internal` for a part that cannot be written: one of another place, or with a body that is no JSON.
+/// Returns the batch request with these parts. Its units are the sum of theirs. `root` is the URL of batches; the URLs of all parts are
+/// below its folder. Fails with `internal` for a part that cannot be written: its URL is not below that folder, or its body is not JSON.
 ///
 /// ```
 /// use connector_sdk::http::Request;
@@ -111,15 +110,14 @@ fn write_part<'a>(
     })
 }
 
-/// Reads the answer to a batch: the responses by the positions of their parts. A part that cannot be read is left out, and so is the one
-/// that the end of the body cuts off. A body that is no JSON comes as base64, and is decoded. Fails with `unavailable` where the answer is
-/// no batch at all.
+/// Reads the answer to a batch: the responses by the indices of their parts. A part that is malformed or truncated is left out. A body that
+/// is not JSON comes as base64 and is decoded. Fails with `unavailable` if the answer is not a batch response.
 pub fn read_odata(response: &Response) -> Outcome<BTreeMap<usize, Response>> {
     let mut batch = ReadBatch::default();
     let mut reader = serde_json::Deserializer::from_slice(&response.body);
     let read = BatchSeed(&mut batch).deserialize(&mut reader);
     if !batch.has_parts || read.is_err() && !response.truncated {
-        return Err(Failure::unavailable("the provider's answer to a batch is none"));
+        return Err(Failure::unavailable("the provider's answer is not a batch response"));
     }
     let mut answers = BTreeMap::new();
     for part in batch.parts {
@@ -130,7 +128,7 @@ pub fn read_odata(response: &Response) -> Outcome<BTreeMap<usize, Response>> {
     Ok(answers)
 }
 
-/// A part of an answer. Members of any type are taken: one that cannot be read must not lose the others.
+/// A part of an answer. Members of any type are accepted: a malformed part must not make the others unreadable.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct ReadPart {
@@ -147,7 +145,7 @@ struct ReadBatch {
     has_parts: bool,
 }
 
-/// Reads a batch into its place: what was read before an error stays.
+/// Reads an answer into a `ReadBatch`, which keeps the parts that were read before an error.
 struct BatchSeed<'b>(&'b mut ReadBatch);
 
 impl<'de> DeserializeSeed<'de> for BatchSeed<'_> {
@@ -206,7 +204,7 @@ impl<'de> Visitor<'de> for PartsSeed<'_> {
     }
 }
 
-/// The response in a part, and the position of the request that it answers.
+/// The response in a part, and the index of the request that it answers.
 fn read_part(part: ReadPart) -> Option<(usize, Response)> {
     let at: usize = text_of(&part.id)?.parse().ok()?;
     let status: u16 = text_of(&part.status)?.parse().ok()?;
@@ -221,7 +219,7 @@ fn read_part(part: ReadPart) -> Option<(usize, Response)> {
     (100..600).contains(&status).then_some((at, response))
 }
 
-/// The bytes of a body. A text is base64 where the media type is another than JSON; one that is none stays as it is.
+/// The bytes of a body. A string is decoded as base64 if the media type is not JSON; a string that is not base64 is kept as it is.
 fn read_body(body: &RawValue, media_type: &str) -> Vec<u8> {
     let bytes = body.get().as_bytes().to_vec();
     if media_type.to_ascii_lowercase().contains("json") {
@@ -231,7 +229,7 @@ fn read_body(body: &RawValue, media_type: &str) -> Vec<u8> {
     BASE64.decode(text.replace('-', "+").replace('_', "/")).unwrap_or_else(|_| text.into_bytes())
 }
 
-/// A text, or a number as text.
+/// A string, or a number as a string.
 fn text_of(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.trim().to_owned()),
@@ -275,7 +273,7 @@ mod tests {
         assert_eq!((waiting(PartOrder::Any), waiting(PartOrder::InTurn)), (json!(null), json!(["0"])));
     }
 
-    /// Credentials go with the batch: a part of another host, or above the folder, would have them too.
+    /// All parts get the credentials of the batch, so a part of another host or above the folder is refused.
     #[test]
     fn a_part_of_another_place_is_refused() {
         let blob =

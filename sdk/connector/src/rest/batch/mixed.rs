@@ -1,7 +1,7 @@
 //! Batches as `multipart/mixed` of `application/http`: each part is a whole request, and each part of the answer a whole response.
 //!
-//! A part has its position as its Content-ID, and its answer the same with `response-` before it: answers come in any order. Only the path
-//! of a part's URL is sent, and the credentials of the batch are those of all parts.
+//! The Content-ID of a part is its index, and that of its answer is the same with the prefix `response-`, because answers come in any
+//! order. Only the path and query of a part's URL are sent. All parts use the credentials of the batch.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,15 @@ use crate::error::{Failure, Outcome, code};
 use crate::http::{Request, Response, Segment};
 use crate::rest::batch::part::{Part, total_units};
 
-/// Parts of an answer that are read.
+/// The maximum number of parts of an answer that are read.
 const MAX_PARTS: usize = 1_000;
-/// Header fields of a part, and of the response in it, that are read.
+/// The maximum number of header fields of a part, and of the response in it.
 const MAX_FIELDS: usize = 200;
-/// Longest boundary of an answer, bytes. RFC 2046 section 5.1.1 says 70.
+/// The maximum length of an answer's boundary, in bytes. RFC 2046 section 5.1.1 allows 70.
 const MAX_BOUNDARY_BYTES: usize = 256;
 
-/// Returns the request with these parts. It costs the units of all of them. Fails with `internal` for a part that cannot be written: one
-/// with a blob, or with a line break where none is allowed.
+/// Returns the batch request with these parts. Its units are the sum of theirs. Fails with `internal` for a part that cannot be written: it
+/// has a blob, or a line break where none is allowed.
 ///
 /// ```
 /// use connector_sdk::http::Request;
@@ -83,7 +83,7 @@ fn path_of(url: &str) -> &str {
     rest.find('/').and_then(|start| rest.get(start..)).unwrap_or("/")
 }
 
-/// A boundary that none of the parts has in it.
+/// A boundary that occurs in none of the parts.
 fn free_boundary(parts: &[Vec<u8>]) -> String {
     let mut number = 0_u64;
     loop {
@@ -96,12 +96,12 @@ fn free_boundary(parts: &[Vec<u8>]) -> String {
     }
 }
 
-/// Reads the answer to a batch: the responses by the positions of their parts. A part that cannot be read is left out. Of one that the end
-/// of the body cuts off the response is `truncated`. Fails with `unavailable` where the answer is no batch at all.
+/// Reads the answer to a batch: the responses by the indices of their parts. A malformed part is left out; the response of a part that is
+/// cut off is `truncated`. Fails with `unavailable` if the answer is not a batch response.
 pub fn read_mixed(response: &Response) -> Outcome<BTreeMap<usize, Response>> {
     let boundary = response.header("content-type").and_then(boundary_of);
     let boundary =
-        boundary.ok_or_else(|| Failure::unavailable("the provider's answer to a batch is none"))?;
+        boundary.ok_or_else(|| Failure::unavailable("the provider's answer is not a batch response"))?;
     let mut answers = BTreeMap::new();
     for section in sections(&response.body, &boundary) {
         if let Some((at, answer)) = read_part(section.bytes) {
@@ -131,11 +131,11 @@ fn boundary_of(content_type: &str) -> Option<String> {
 /// A part of an answer.
 struct Section<'b> {
     bytes: &'b [u8],
-    /// A line of the boundary ends it.
+    /// Whether a boundary line ends the part; false if the body was cut off.
     is_closed: bool,
 }
 
-/// The parts between the lines of the boundary. A body may end without its last line.
+/// The parts between the boundary lines. The body may lack the closing boundary.
 fn sections<'b>(body: &'b [u8], boundary: &str) -> Vec<Section<'b>> {
     let delimiter = format!("--{boundary}");
     let (mut sections, mut start, mut at) = (Vec::new(), None, 0);
@@ -156,7 +156,7 @@ fn sections<'b>(body: &'b [u8], boundary: &str) -> Vec<Section<'b>> {
     sections
 }
 
-/// The response in a part, and the position of the request that it answers.
+/// The response in a part, and the index of the request that it answers.
 fn read_part(section: &[u8]) -> Option<(usize, Response)> {
     let (outer, inner) = split_fields(section)?;
     let id = &outer.iter().find(|(name, _)| name == "content-id")?.1;
@@ -168,7 +168,7 @@ fn read_part(section: &[u8]) -> Option<(usize, Response)> {
     let is_http = words.next()?.starts_with("HTTP/");
     let status: u16 = words.next()?.parse().ok()?;
     let (headers, body) = split_fields(rest)?;
-    // The line break before the boundary is the boundary's.
+    // The line break before a boundary belongs to the boundary (RFC 2046 section 5.1.1).
     let body = body.strip_suffix(b"\n").map_or(body, |body| body.strip_suffix(b"\r").unwrap_or(body));
     let response = Response { status, headers, body: body.to_vec(), ..Response::default() };
     (is_http && (100..600).contains(&status)).then_some((at, response))
@@ -177,7 +177,7 @@ fn read_part(section: &[u8]) -> Option<(usize, Response)> {
 /// Names and values of header fields.
 type Fields = Vec<(String, String)>;
 
-/// Header fields, names in lower case, and the text after the empty line.
+/// The header fields, with names in lower case, and the bytes after the empty line.
 fn split_fields(bytes: &[u8]) -> Option<(Fields, &[u8])> {
     let mut fields = Vec::new();
     let mut rest = bytes;
@@ -279,7 +279,7 @@ mod tests {
         assert_eq!((cut[&0].truncated, cut[&1].truncated), (false, true));
     }
 
-    /// Neither panics nor more than a look at each byte.
+    /// Malformed answers cause no panic, and each byte is read once.
     #[test]
     fn hostile_answers_have_no_parts() {
         let no_batch =

@@ -1,4 +1,5 @@
-//! Many requests in one: sent one batch after the other, read part by part; parts that failed temporarily are sent once more.
+//! Batch requests: sends many requests as the parts of a few batches, reads each part's response, and retries parts that failed
+//! temporarily, once.
 
 mod json;
 mod mixed;
@@ -14,9 +15,9 @@ pub use json::{odata, read_odata};
 pub use mixed::{mixed, read_mixed};
 pub use part::{Part, PartOrder, PartOutcome};
 
-/// Most parts of one batch, also where the connector asks for more.
+/// The maximum number of parts in one batch, even if the connector asks for more.
 const MAX_PARTS: usize = 100;
-/// The wait where the provider leaves parts out of its answer without a reason, ms.
+/// The wait in milliseconds after an answer that leaves parts out without a reason.
 const LOST_WAIT_MS: u32 = 30_000;
 
 /// The form of a provider's batches.
@@ -44,31 +45,31 @@ impl BatchForm {
     }
 }
 
-/// The rules by which a provider takes batches.
+/// The rules of a provider for batches.
 #[derive(Clone, Copy, Debug)]
 pub struct BatchRules<'a> {
     /// The form of a batch and of its answer.
     pub form: BatchForm,
-    /// The address of batches.
+    /// The URL that batches are sent to.
     pub root: &'a str,
-    /// Parts of one batch, 1 to 100.
+    /// The maximum number of parts in one batch, 1 to 100.
     pub at_most: usize,
-    /// The bucket of `[limits]` in the manifest that a wait is noted for; none: the whole account.
+    /// The bucket of `[limits]` in the manifest that a wait applies to; none for the whole account.
     pub bucket: Option<&'a str>,
-    /// The meaning of an answer that is no success, of the batch or of a part. Its last argument completes "the provider rejected …".
+    /// Converts an unsuccessful response, of the batch or of a part, to a failure. The last argument completes "the provider rejected …".
     pub failure: fn(&Context, &Response, &str) -> Failure,
     /// The last argument of `failure`, such as "reading events".
     pub doing: &'a str,
 }
 
-/// The outcomes of parts, in their order.
+/// The outcomes of all parts, in the order in which they were given.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BatchOutcome {
-    /// Each with the part's name.
+    /// The name and the outcome of each part.
     pub parts: Vec<(String, PartOutcome)>,
-    /// The position of the first part that is missing; none where all are answered.
+    /// The index of the first missing part; none if all were answered.
     pub first_missing: Option<usize>,
-    /// Why parts are missing. The wait in it is noted already.
+    /// The reason why parts are missing. Its wait is already noted with the host.
     pub wait: Option<Failure>,
 }
 
@@ -82,7 +83,7 @@ impl BatchOutcome {
         })
     }
 
-    /// Whether no part at all is answered, though there are some.
+    /// Whether there are parts and none of them was answered.
     fn is_empty_handed(&self) -> bool {
         !self.parts.is_empty() && self.parts.iter().all(|(_, outcome)| *outcome == PartOutcome::Missing)
     }
@@ -90,11 +91,11 @@ impl BatchOutcome {
 
 /// Sends the parts in batches, one after the other, and returns the result of each.
 ///
-/// Parts that failed temporarily (a limit, a status of 5xx, no answer at all) and parts whose token was refused go once more, in a batch of
-/// their own; with a new token where that was refused. A part that meets a limit again, or is lost again, is missing: the wait is noted
-/// (`Context::note_wait`), and no later batch is sent. A part that has another answer by then keeps it, with any status.
+/// Parts that failed temporarily (rate limit, status 5xx, no answer) and parts whose token was refused are retried once, in a batch of
+/// their own, with a new token in the latter case. A part that is rate-limited or unanswered again is missing: the wait is noted
+/// (`Context::note_wait`), and no later batch is sent. Any other answer to the retry is final, whatever its status.
 ///
-/// Fails with `auth-expired` where a part's token is refused twice, and with the failure of the provider where it answers nothing at all.
+/// Fails with `auth-expired` if a part's token is refused twice, and with the provider's failure if no part was answered.
 ///
 /// ```
 /// # use connector_sdk::http::Request;
@@ -138,7 +139,7 @@ pub fn run(context: &Context, rules: &BatchRules, parts: Vec<Part>) -> Outcome<B
     Ok(outcome)
 }
 
-/// Parts of one batch.
+/// The parts of one batch.
 struct Chunk<'a> {
     context: &'a Context<'a>,
     rules: &'a BatchRules<'a>,
@@ -148,13 +149,13 @@ struct Chunk<'a> {
 /// The outcomes of a chunk.
 struct ChunkOutcome {
     answers: Vec<PartOutcome>,
-    /// Why parts are missing; none where all are answered.
+    /// The reason why parts are missing; none if all were answered.
     stop: Option<Failure>,
 }
 
-/// Why a part goes once more.
+/// The reason why a part is retried.
 enum Repeat {
-    /// A limit, an error that passes, or a lost part.
+    /// A rate limit, a temporary error, or a part without an answer.
     Passing(Failure),
     TokenRefused(Failure),
 }
@@ -173,7 +174,7 @@ impl Chunk<'_> {
                 *answer = PartOutcome::Missing;
             }
         }
-        // A batch that the provider did not answer is not sent once more.
+        // A batch without an answer is not retried.
         if failure.is_some() || again.is_empty() {
             return Ok(ChunkOutcome { answers, stop: failure });
         }
@@ -192,8 +193,8 @@ impl Chunk<'_> {
         Ok(ChunkOutcome { answers, stop })
     }
 
-    /// Sends some of the parts in one batch and stores their answers. Parts that did not fit into the answer go in another batch, in smaller
-    /// ones where none fitted. Returns the failure of a batch that was not answered for a while; any other failure ends the call.
+    /// Sends some of the parts and stores their answers. Parts that a truncated answer leaves out are sent in another batch, of half the
+    /// size if none fitted. Returns a temporary failure of a batch; any other failure ends the call.
     fn exchange(
         &self,
         some: &[usize],
@@ -216,7 +217,7 @@ impl Chunk<'_> {
                 Err(failure) => return passing(failure).map(Some),
             };
             let mut read = self.rules.form.read(&response)?;
-            // A part that is cut off though it was the first one is longer than any answer.
+            // If even the first part is truncated, it is too long for any answer and is kept as it is.
             if read.values().any(|answer| !answer.truncated) {
                 read.retain(|_, answer| !answer.truncated);
             }
@@ -231,7 +232,7 @@ impl Chunk<'_> {
                 continue;
             }
             if asked.len() == 1 {
-                // Alone it does not fit either.
+                // The part does not fit even alone: keep the truncated answer.
                 if let Some(place) = asked.first().and_then(|at| answers.get_mut(*at)) {
                     *place = PartOutcome::Answered(response);
                 }
@@ -245,7 +246,7 @@ impl Chunk<'_> {
         Ok(None)
     }
 
-    /// Why this part goes once more; none where its answer stands.
+    /// The reason why this part is retried; none if its answer is final.
     fn repeat(&self, answer: &PartOutcome) -> Option<Repeat> {
         let PartOutcome::Answered(response) = answer else {
             let failure = Failure::unavailable("the provider has left out a part of a batch");
@@ -263,12 +264,12 @@ impl Chunk<'_> {
     }
 }
 
-/// Whether the part waits for the provider: it is lost, or has met a limit. An error of the provider's own is an answer.
+/// Whether the part has to wait: it has no answer, or was rate-limited. A 5xx of the provider counts as an answer.
 fn is_wait(answer: &PartOutcome, failure: &Failure) -> bool {
     *answer == PartOutcome::Missing || failure.code == code::RATE_LIMITED
 }
 
-/// The failure, where it passes by itself.
+/// Returns the failure if it is temporary; fails with it otherwise.
 fn passing(failure: Failure) -> Outcome<Failure> {
     match failure.code.as_str() {
         code::RATE_LIMITED | code::UNAVAILABLE | code::TIMEOUT => Ok(failure),
@@ -298,7 +299,7 @@ mod tests {
     use crate::testing::{Answerer, Recorded, body, response};
 
     const ROOT: &str = "https://x.test/batch";
-    /// A part that the provider leaves out.
+    /// The status that stands for a part without an answer.
     const LOST: u16 = 0;
 
     fn rules(at_most: usize) -> BatchRules<'static> {
@@ -318,7 +319,7 @@ mod tests {
         (0..count).map(part).collect()
     }
 
-    /// The numbers of the things that a batch requests.
+    /// The numbers of the things that a batch requests, in order.
     fn requested_numbers(request: &Request) -> Vec<usize> {
         let text = String::from_utf8(body(request)).unwrap();
         let lines =
@@ -409,7 +410,7 @@ mod tests {
         assert!(requests.iter().all(|request| request.extra.len() == 1));
     }
 
-    /// A part that stays without an answer is missing, and no later batch is sent: the provider has asked for a wait.
+    /// A part that is still without an answer after the retry is missing, and no later batch is sent: the provider has asked for a wait.
     #[test]
     fn what_fails_again_is_missing_with_the_wait() {
         let status = |thing: usize| [200, 429, 404, LOST][thing];
@@ -469,12 +470,12 @@ mod tests {
         let outcome = outcome.unwrap();
         assert_eq!((statuses(&outcome), outcome.first_missing), (vec![Some(200), Some(200), None], Some(2)));
         assert_eq!(waits, wait("9000"));
-        // With nothing to keep it is the call that fails.
+        // If no part was answered, the call fails.
         let (outcome, _, waits) = run_with(vec![limited()], 3, 2);
         let failure = outcome.unwrap_err();
         assert_eq!((failure.code.as_str(), failure.retry_after_ms), (code::RATE_LIMITED, Some(9_000)));
         assert!(waits.is_empty());
-        // The host holds a request back that the account has no units for.
+        // The host does not send a request when the account has no units left.
         let held = || {
             let error = SendError { retry_after_ms: Some(4_000), ..SendError::new("unavailable", "held") };
             round(move |_| Err(error.clone()))
