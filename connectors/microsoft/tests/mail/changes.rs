@@ -312,6 +312,50 @@ fn a_category_without_a_place_in_the_list_is_a_label_where_a_message_has_it() {
     }
 }
 
+/// Messages of other kinds, without a time, a sender or a subject, and one of which the description makes no sense: each is there or has an
+/// error, and the folder goes on. Categories whose names differ by their case alone are two.
+#[test]
+fn odd_messages_do_not_keep_their_neighbours_back() {
+    let with = |id: &str, members: Value| {
+        let mut message = whole(id, "2026-03-02T08:00:00Z", "f1");
+        for (name, value) in members.as_object().unwrap() {
+            message[name.as_str()] = value.clone();
+        }
+        message
+    };
+    let nobody = json!({
+        "@odata.type": "#microsoft.graph.eventMessage", "from": null, "sender": null, "toRecipients": [], "subject": null,
+        "body": null, "bodyPreview": null, "conversationId": null, "internetMessageId": null, "categories": null,
+    });
+    let no_time = "0001-01-01T00:00:00Z";
+    let times = json!({ "receivedDateTime": no_time, "sentDateTime": no_time, "createdDateTime": no_time });
+    let page = vec![
+        with("request", json!({ "@odata.type": "#microsoft.graph.eventMessageRequest" })),
+        with("report", nobody),
+        with("year-one", times),
+        with("odd", json!({ "isRead": "perhaps" })),
+        with("twice", json!({ "categories": ["\u{dc}bung", "\u{fc}bung"] })),
+        with("last", json!({})),
+    ];
+    let mailbox = Mailbox { first: vec![page], second: vec![Vec::new()], ..Mailbox::default() };
+    let desk = mailbox.desk();
+    let (pages, cursor) = pull_all(&desk, None);
+    let mut shown: Vec<String> = pages.iter().flat_map(told).collect();
+    shown.sort();
+    assert_eq!(shown, ["last", "report", "request", "twice", "year-one"]);
+    let sources = || pages.iter().flat_map(|page| &page.sources);
+    let quarantined: Vec<&str> =
+        sources().filter(|source| source.error.is_some()).map(|source| source.external_id.as_str()).collect();
+    assert_eq!(quarantined, ["odd"]);
+    let mut labels: Vec<&str> = sources().map(|source| source.external_id.as_str()).collect();
+    labels.retain(|id| id.ends_with("bung"));
+    labels.sort_unstable();
+    assert_eq!(labels, ["category:\u{dc}bung", "category:\u{fc}bung"]);
+
+    mailbox.later.borrow_mut().push(("f1", mails("f1", &[("new", "2026-03-02T10:00:00Z")])));
+    assert_eq!(told(&pull(&desk, Some(&cursor)).unwrap().body), ["new"]);
+}
+
 /// A page may have the changed members alone, and of a known message nothing else is told.
 #[test]
 fn a_change_is_told_in_short_form() {

@@ -104,6 +104,18 @@ fn what_cannot_be_sent_is_not_handed_over() {
     assert_eq!(desk.steps.borrow().clone(), [""; 0]);
 }
 
+/// A message over the limit of the account is refused before Graph gets any of it, and the failure says how large it is.
+#[test]
+fn a_message_over_the_limit_is_not_handed_over() {
+    for (access, size) in [("sendOnly", 2_000_001), ("read", 2_000_001), ("readWrite", 36_700_161)] {
+        let desk = Desk::new(graph).with_access(access);
+        let failure = Microsoft::send(&desk.context(), order(&desk, &vec![b'a'; size])).unwrap_err();
+        assert_eq!(failure.code, code::INVALID, "{access}");
+        assert!(failure.message.contains(&size.to_string()), "{access}: {}", failure.message);
+        assert!(desk.take_steps().is_empty(), "{access}");
+    }
+}
+
 /// Another address of the account is a member of the draft: Graph ignores the one in MIME.
 #[test]
 fn an_alias_is_set_on_the_draft() {

@@ -2,7 +2,8 @@
 //! what the provider remembers of reads expires, and hosts are killed: in the end the copy here is what the provider has, nothing is lost,
 //! nothing was made twice, and no message was sent twice.
 //!
-//! `GOOGLE_CONVERGENCE_STEPS` and `MICROSOFT_CONVERGENCE_STEPS` make longer histories, `CONVERGENCE_SEED` other ones.
+//! `GOOGLE_CONVERGENCE_STEPS` and `MICROSOFT_CONVERGENCE_STEPS` make longer histories, `CONVERGENCE_SEEDS` other ones: it is a list such as
+//! `1,2,3`, with a history for each seed. `CONVERGENCE_SEED` names a single one.
 
 pub mod calendar;
 pub mod records;
@@ -56,10 +57,17 @@ pub trait History: Sized {
     fn world(&self) -> &World<Self::Provider>;
 }
 
-/// Runs a history to its end.
+/// Runs a history of each seed to its end. The last seed that is printed is the one of a failure.
 pub async fn run<H: History>() {
+    for seed in seeds() {
+        println!("history of seed {seed}");
+        run_seed::<H>(seed).await;
+    }
+}
+
+async fn run_seed<H: History>(seed: u64) {
     let Some(mut history) = H::start().await else { return };
-    let random = Entropy::seeded(number("CONVERGENCE_SEED", 1));
+    let random = Entropy::seeded(seed);
     for count in 1..=number(H::Provider::STEPS_VARIABLE, STEPS) {
         history = history.take(H::draw(&random)).await;
         if count.is_multiple_of(ROUND) {
@@ -68,6 +76,15 @@ pub async fn run<H: History>() {
     }
     history.settle().await;
     history.world().assert_allowed();
+}
+
+/// The seeds that the environment names; else 1.
+fn seeds() -> Vec<u64> {
+    let Ok(list) = env::var("CONVERGENCE_SEEDS") else { return vec![number("CONVERGENCE_SEED", 1)] };
+    let seed = |text: &str| {
+        text.trim().parse().unwrap_or_else(|_| panic!("CONVERGENCE_SEEDS must be numbers, as in 1,2,3"))
+    };
+    list.split(',').map(seed).collect()
 }
 
 fn number(name: &str, or: u64) -> u64 {

@@ -4,6 +4,7 @@
 pub mod calls;
 mod content;
 pub mod event_sync;
+pub mod send;
 pub mod throttled;
 
 use anyhow::Result;

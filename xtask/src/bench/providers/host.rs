@@ -50,10 +50,29 @@ pub struct ProviderHost {
     pub connection: String,
 }
 
+/// The part of a case that differs from the usual: the account's scopes, and the environment of the server.
+pub struct HostOptions<'a> {
+    pub scopes: &'a [&'a str],
+    pub environment: &'a [(&'a str, &'a str)],
+}
+
 impl ProviderHost {
-    /// Starts a server with an empty database, registers the fake as the provider, and connects the account.
+    /// Starts a server with an empty database, registers the fake as the provider, and connects the account with the usual scopes.
     pub fn start(rig: &Rig, fake: &ProviderFake, name: &str, quota: Quota) -> Result<ProviderHost> {
-        let server = rig.server_that_reaches(&rig.folder(name)?, &["127.0.0.0/8"], &[])?;
+        let options = HostOptions { scopes: &SCOPES, environment: &[] };
+        ProviderHost::start_with(rig, fake, name, quota, &options)
+    }
+
+    /// The same with other scopes and a server with this environment.
+    pub fn start_with(
+        rig: &Rig,
+        fake: &ProviderFake,
+        name: &str,
+        quota: Quota,
+        options: &HostOptions<'_>,
+    ) -> Result<ProviderHost> {
+        let folder = rig.folder(name)?;
+        let server = rig.server_that_reaches(&folder, &["127.0.0.0/8"], options.environment)?;
         let (_, key) = server.create_key("all", &["--rate-limit-per-minute", "100000000"])?;
         let text = |name: &str| -> Result<String> {
             let value = key[name].as_str().map(str::to_owned);
@@ -64,7 +83,7 @@ impl ProviderHost {
         command(&server, &["apps", "redirects", &application, "--add", REDIRECT, "--json"])?;
         register(&server, fake, &application, quota)?;
         let client = Client::new(&server.url, &key);
-        let connection = authorize(&client, fake.profile.connector)?;
+        let connection = authorize(&client, fake.profile.connector, options.scopes)?;
         Ok(ProviderHost { server, client, key, connection })
     }
 
@@ -76,6 +95,14 @@ impl ProviderHost {
         let found = calendars.find(|calendar| calendar["name"] == name);
         let found = found.with_context(|| format!("there is no calendar {name}"))?;
         Ok(found["id"].as_str().context("a calendar has no id")?.to_owned())
+    }
+
+    /// Our id of the default contact book.
+    pub fn contact_book(&self) -> Result<String> {
+        let page = self.fresh(&format!("/v1/contact-books?connection_id={}", self.connection))?;
+        let books = page["data"].as_array().context("no list of contact books")?;
+        let book = books.iter().find(|book| book["isDefault"] == true).context("there is no default book")?;
+        Ok(book["id"].as_str().context("a contact book has no id")?.to_owned())
     }
 
     /// The path of the tasks of the default list.
@@ -221,8 +248,8 @@ fn command(server: &Server, arguments: &[&str]) -> Result<()> {
 }
 
 /// Connects the account as the user's browser does, and returns the connection's id.
-fn authorize(client: &Client, connector: &str) -> Result<String> {
-    let request = json!({ "scopes": SCOPES, "redirectUri": REDIRECT, "state": "of-the-bench" });
+fn authorize(client: &Client, connector: &str, scopes: &[&str]) -> Result<String> {
+    let request = json!({ "scopes": scopes, "redirectUri": REDIRECT, "state": "of-the-bench" });
     let path = format!("/v1/auth/connectors/{connector}/authorize");
     let answer = client.send("POST", &path, &[], Some(&request))?.expect(&[201])?;
     let browser = Client::new("", "");

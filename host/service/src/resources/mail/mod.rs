@@ -17,5 +17,6 @@ pub mod read;
 pub mod reply;
 pub mod search;
 pub mod sender;
+pub mod size_limit;
 pub mod thread_views;
 pub mod write;

@@ -155,6 +155,8 @@ async fn send(
     let send_at = given.send_at.or(own.send_at);
     let composed = compose::compose(&app, &asker, &connection, content, &attempt.connector_key).await?;
     service::resources::mail::sender::check(&app, &asker, &connection, &composed.outgoing.from).await?;
+    let size = service::resources::mail::size_limit::MessageSize::of(&composed);
+    service::resources::mail::size_limit::check(&app, &asker, &connection, size).await?;
     let metadata = serde_json::from_str(&item.metadata).map_err(anyhow::Error::from)?;
     let submission = Submission {
         send_at,

@@ -66,6 +66,8 @@ async fn send(
     };
     let composed = compose::compose(&app, &asker, &connection, content, &attempt.connector_key).await?;
     service::resources::mail::sender::check(&app, &asker, &connection, &composed.outgoing.from).await?;
+    let size = service::resources::mail::size_limit::MessageSize::of(&composed);
+    service::resources::mail::size_limit::check(&app, &asker, &connection, size).await?;
     let submission = Submission {
         send_at: new.send_at,
         save_to_sent: new.save_to_sent,
