@@ -11,7 +11,7 @@ use flate2::write::GzEncoder;
 use tar::{Builder, EntryType, Header};
 
 /// A folder or a file of the repository, and where it is in the archive.
-const CONTENT: [(&str, &str); 15] = [
+const CONTENT: [(&str, &str); 18] = [
     ("sdk/model/src", "vendor/model/src"),
     ("sdk/templates/vendor/model.toml", "vendor/model/Cargo.toml"),
     ("sdk/connector/src", "vendor/connector-sdk/src"),
@@ -27,6 +27,9 @@ const CONTENT: [(&str, &str); 15] = [
     ("LICENSE-MIT", "vendor-js/LICENSE-MIT"),
     ("sdk/templates/typescript", "templates/typescript"),
     ("sdk/templates/javascript", "templates/javascript"),
+    ("sdk/templates/shared", "templates/shared"),
+    ("sdk/templates/calendar", "templates/calendar"),
+    ("sdk/templates/contacts", "templates/contacts"),
 ];
 
 /// The path of the template's lock file in the archive.

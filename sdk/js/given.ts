@@ -1,4 +1,4 @@
-/** What the host gives a connector: arguments, in which every field is there. Made of `sdk/model` by its test `typescript`. */
+/** What the host gives a connector: arguments, in which every field is there. Generated from the model of Switchboard: do not change it. */
 
 /** The account's rights in a calendar. */
 export type AccessRole = "owner" | "writer" | "reader" | "freeBusyReader";

@@ -1,4 +1,4 @@
-/** What a connector answers: resources, of which all fields but a few may be left out. Made of `sdk/model` by its test `typescript`. */
+/** What a connector answers: resources, of which all fields but a few may be left out. Generated from the model of Switchboard: do not change it. */
 
 /** The account's rights in a calendar. */
 export type AccessRole = "owner" | "writer" | "reader" | "freeBusyReader";

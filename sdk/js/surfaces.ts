@@ -132,7 +132,7 @@ const page = (name: string): Method => [name, "page"];
 const whole = (name: string): Method => [name, "whole"];
 const nothing = (name: string): Method => [name, "nothing"];
 
-/** By surface, verb and operation. The host's names are tabled in `sdk/model/src/wire`. */
+/** By surface, verb and operation, as the host calls them. */
 export const OPERATIONS: Readonly<Record<Surface, Partial<Record<Verb, Readonly<Record<string, Method>>>>>> = {
   lifecycle: { check: { check: whole("check") } },
   watch: {

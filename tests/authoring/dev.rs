@@ -150,7 +150,7 @@ const TYPED_SOURCE: &str = "export function listSource({ id, title, etag }: List
 
 #[tokio::test]
 async fn a_connector_in_typescript_is_followed_too() {
-    let notes = Notes::written_in("typescript", "followed-typed");
+    let notes = Notes::with_tools("typescript", "followed-typed");
     let provider = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let mut dev = Dev::start(&notes, provider);
     dev.line("==> connection conn_");

@@ -3,15 +3,9 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 use crate::project::{Ended, Notes};
-
-/// The project in TypeScript, made once, with its tools installed.
-fn typescript() -> &'static Notes {
-    static MADE: OnceLock<Notes> = OnceLock::new();
-    MADE.get_or_init(|| Notes::written_in("typescript", "typed"))
-}
 
 /// The project's own tests.
 fn npm_test(notes: &Notes) {
@@ -20,52 +14,9 @@ fn npm_test(notes: &Notes) {
     assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
 }
 
-/// Runs the kit's case D1 on a connector whose `check` evaluates this expression.
-fn throwing(name: &'static str, expression: &str) -> Ended {
-    let notes = Notes::written_in("javascript", name);
-    let source = notes.read("src/connector.js");
-    let source =
-        source.replace("check(context) {\n", "check(context) {\n    if (context) return mistake(context);\n");
-    notes.write("src/connector.js", &format!("{source}\nfunction mistake(context) {{\n  {expression}\n}}\n"));
-    notes.run(&["connector", "test", "--case", "D1"])
-}
-
-#[test]
-fn the_template_in_typescript_passes_the_kit() {
-    let notes = typescript();
-    assert!(notes.said.starts_with("created typed/ (typescript): 10 files"), "{}", notes.said);
-    let tested = notes.run(&["connector", "test"]);
-    assert_eq!(tested.code, Some(0), "{}\n{}", tested.stdout, tested.stderr);
-    assert!(tested.stdout.contains("48 passed, 0 failed, 0 not applicable"), "{}", tested.stdout);
-    npm_test(notes);
-    // The tools are installed: a second build needs no registry.
-    let again = notes.run(&["connector", "build", "--json"]);
-    assert!(again.json()["bytes"].as_u64().is_some_and(|bytes| bytes < 3_000_000), "{}", again.stdout);
-
-    let manifest = notes.read("connector.toml");
-    assert!(manifest.contains("\nlevel = \"strict\"\n"), "{manifest}");
-
-    fs::copy(
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("authoring/sdk.test.ts"),
-        notes.folder().join("test/sdk.test.ts"),
-    )
-    .unwrap();
-    npm_test(notes);
-}
-
-#[test]
-fn the_template_in_javascript_passes_the_kit() {
-    let notes = Notes::written_in("javascript", "plain");
-    let tested = notes.run(&["connector", "test"]);
-    assert_eq!(tested.code, Some(0), "{}\n{}", tested.stdout, tested.stderr);
-    assert!(tested.stdout.contains("48 passed, 0 failed, 0 not applicable"), "{}", tested.stdout);
-    npm_test(&notes);
-}
-
-/// The kit's clock has a time of its own, and a component is built long before it is called.
-#[test]
-fn time_and_randomness_are_the_hosts_and_numbers_are_numbers() {
-    let ended = throwing(
+/// Bodies of a function that `check` of a connector calls, each under a name that a setting chooses.
+const MISTAKES: [(&str, &str); 5] = [
+    (
         "surroundings",
         "const blob = context.host.createBlob(new Uint8Array(70_000), null);
   throw new Error(JSON.stringify({
@@ -78,15 +29,8 @@ fn time_and_randomness_are_the_hosts_and_numbers_are_numbers() {
     text8: new TextDecoder().decode(new TextEncoder().encode('é𝄞')),
     absent: [typeof fetch, typeof URL, typeof Intl, typeof setTimeout, typeof crypto],
   }));",
-    );
-    let expected = r#"{\"clock\":true,\"zone\":0,\"text\":\"1970-01-01T00:00:10.000Z\",\"random\":true,\"numbers\":[\"number\",\"number\",\"number\"],\"blob\":[70000,1,null],\"text8\":\"é𝄞\",\"absent\":[\"undefined\",\"undefined\",\"undefined\",\"undefined\",\"undefined\"]}"#;
-    assert!(ended.stdout.contains(expected), "{}\n{}", ended.stdout, ended.stderr);
-}
-
-/// The engine has no locales and no zones: its answers would be in UTC, a day off.
-#[test]
-fn functions_of_locales_say_what_to_write_and_the_host_converts_times() {
-    let ended = throwing(
+    ),
+    (
         "zones",
         "const attempt = (get) => { try { return get(); } catch (error) { return error.name + ': ' + error.message; } };
   throw new Error(JSON.stringify({
@@ -101,7 +45,107 @@ fn functions_of_locales_say_what_to_write_and_the_host_converts_times() {
     instant: attempt(() => context.localTime('2026-05-01T09:00', 'UTC')),
     plain: 'i'.toLocaleUpperCase() + 'I'.toLocaleLowerCase(),
   }));",
+    ),
+    (
+        "locales",
+        "const given = [
+    () => new Date(0).toLocaleString('sv-SE', { timeZone: 'Asia/Tokyo' }),
+    () => new Date(0).toLocaleDateString(),
+    () => new Date(0).toLocaleTimeString(),
+    () => (1234.5).toLocaleString('de'),
+    () => 12n.toLocaleString(),
+    () => [1].toLocaleString(),
+    () => new Float64Array(1).toLocaleString(),
+    () => 'a'.localeCompare('b'),
+    () => 'i'.toLocaleUpperCase('tr'),
+    () => 'I'.toLocaleLowerCase('tr'),
+  ].filter((use) => { try { use(); return true; } catch (error) { return !error.help || !error.message.includes(error.help); } });
+  if (given.length > 0) throw new Error('answered: ' + given.map(String).join());
+  return new Date(0).toLocaleString('sv-SE', { timeZone: 'Asia/Tokyo' });",
+    ),
+    (
+        "wanting",
+        "return fetch('https://paper.test/v1/me');",
+    ),
+    (
+        "promising",
+        "return Promise.resolve({ externalAccountId: 'me' });",
+    ),
+];
+
+/// Runs the kit's case D1 on a connector whose `check` makes this mistake. All mistakes are in one connector, which is built once.
+fn throwing(name: &str) -> Ended {
+    static MADE: OnceLock<Mutex<Notes>> = OnceLock::new();
+    let notes = MADE.get_or_init(|| {
+        let notes = Notes::with_tools("javascript", "throwing");
+        let source = notes.read("src/connector.js");
+        let begin = "check(context) {\n";
+        assert_eq!(source.matches(begin).count(), 1);
+        let chosen = format!("{begin}    if (context.setting(\"mistake\")) return mistake(context);\n");
+        let mut source = source.replace(begin, &chosen);
+        source.push_str("\nfunction mistake(context) {\n  switch (context.setting(\"mistake\")) {\n");
+        for (name, body) in MISTAKES {
+            source.push_str(&format!("    case \"{name}\": {{\n{body}\n    }}\n"));
+        }
+        source.push_str("  }\n}\n");
+        notes.write("src/connector.js", &source);
+        notes.run(&["connector", "build"]).ok();
+        Mutex::new(notes)
+    });
+    assert!(MISTAKES.iter().any(|(mistake, _)| *mistake == name), "{name}");
+    // The tests share the project's files.
+    let notes = notes.lock().unwrap();
+    let project = format!(
+        "lang = \"javascript\"\n[test]\nprovider = \"paper\"\nsettings = {{ mistake = \"{name}\" }}\n"
     );
+    notes.write("project.toml", &project);
+    notes.run(&["connector", "test", "--no-build", "--case", "D1"])
+}
+
+#[test]
+fn the_template_in_typescript_passes_the_kit() {
+    // Its first build installs the tools, as the first build of an author does.
+    let notes = Notes::written_in("typescript", "typed");
+    assert!(notes.said.starts_with("created typed/ (typescript): 10 files"), "{}", notes.said);
+    let tested = notes.run(&["connector", "test"]);
+    assert_eq!(tested.code, Some(0), "{}\n{}", tested.stdout, tested.stderr);
+    assert!(tested.stdout.contains("48 passed, 0 failed, 0 not applicable"), "{}", tested.stdout);
+    // The tools are installed: a second build needs no registry.
+    let again = notes.run(&["connector", "build", "--json"]);
+    assert!(again.json()["bytes"].as_u64().is_some_and(|bytes| bytes < 3_000_000), "{}", again.stdout);
+
+    let manifest = notes.read("connector.toml");
+    assert!(manifest.contains("\nlevel = \"strict\"\n"), "{manifest}");
+
+    fs::copy(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("authoring/sdk.test.ts"),
+        notes.folder().join("test/sdk.test.ts"),
+    )
+    .unwrap();
+    npm_test(&notes);
+}
+
+#[test]
+fn the_template_in_javascript_passes_the_kit() {
+    let notes = Notes::with_tools("javascript", "plain");
+    let tested = notes.run(&["connector", "test"]);
+    assert_eq!(tested.code, Some(0), "{}\n{}", tested.stdout, tested.stderr);
+    assert!(tested.stdout.contains("48 passed, 0 failed, 0 not applicable"), "{}", tested.stdout);
+    npm_test(&notes);
+}
+
+/// The kit's clock has a time of its own, and a component is built long before it is called.
+#[test]
+fn time_and_randomness_are_the_hosts_and_numbers_are_numbers() {
+    let ended = throwing("surroundings");
+    let expected = r#"{\"clock\":true,\"zone\":0,\"text\":\"1970-01-01T00:00:10.000Z\",\"random\":true,\"numbers\":[\"number\",\"number\",\"number\"],\"blob\":[70000,1,null],\"text8\":\"é𝄞\",\"absent\":[\"undefined\",\"undefined\",\"undefined\",\"undefined\",\"undefined\"]}"#;
+    assert!(ended.stdout.contains(expected), "{}\n{}", ended.stdout, ended.stderr);
+}
+
+/// The engine has no locales and no zones: its answers would be in UTC, a day off.
+#[test]
+fn functions_of_locales_say_what_to_write_and_the_host_converts_times() {
+    let ended = throwing("zones");
     let expected = [
         r#"\"summer\":\"2026-05-01T07:00:00.000Z\""#,
         r#"\"windows\":\"2026-04-30T15:00:00.000Z\""#,
@@ -119,23 +163,7 @@ fn functions_of_locales_say_what_to_write_and_the_host_converts_times() {
         assert!(ended.stdout.contains(part), "{part}\n{}\n{}", ended.stdout, ended.stderr);
     }
 
-    let ended = throwing(
-        "locales",
-        "const given = [
-    () => new Date(0).toLocaleString('sv-SE', { timeZone: 'Asia/Tokyo' }),
-    () => new Date(0).toLocaleDateString(),
-    () => new Date(0).toLocaleTimeString(),
-    () => (1234.5).toLocaleString('de'),
-    () => 12n.toLocaleString(),
-    () => [1].toLocaleString(),
-    () => new Float64Array(1).toLocaleString(),
-    () => 'a'.localeCompare('b'),
-    () => 'i'.toLocaleUpperCase('tr'),
-    () => 'I'.toLocaleLowerCase('tr'),
-  ].filter((use) => { try { use(); return true; } catch (error) { return !error.help || !error.message.includes(error.help); } });
-  if (given.length > 0) throw new Error('answered: ' + given.map(String).join());
-  return new Date(0).toLocaleString('sv-SE', { timeZone: 'Asia/Tokyo' });",
-    );
+    let ended = throwing("locales");
     assert_eq!(ended.code, Some(3), "{}\n{}", ended.stdout, ended.stderr);
     assert!(
         ended.stdout.contains("Date.prototype.toLocaleString is not available in a connector: toISOString()"),
@@ -148,7 +176,7 @@ fn functions_of_locales_say_what_to_write_and_the_host_converts_times() {
 
 #[test]
 fn an_error_has_its_line_and_says_what_to_do() {
-    let ended = throwing("wanting", "return fetch('https://paper.test/v1/me');");
+    let ended = throwing("wanting");
     assert_eq!(ended.code, Some(3), "{}\n{}", ended.stdout, ended.stderr);
     assert!(ended.stdout.contains("a connector sends requests with context.send()"), "{}", ended.stdout);
     let line = ended.stdout.split("at mistake (src/connector.js:").nth(1);
@@ -157,13 +185,13 @@ fn an_error_has_its_line_and_says_what_to_do() {
 
 #[test]
 fn a_promise_is_no_answer() {
-    let ended = throwing("promising", "return Promise.resolve({ externalAccountId: 'me' });");
+    let ended = throwing("promising");
     assert!(ended.stdout.contains("a connector's methods are not async"), "{}", ended.stdout);
 }
 
 #[test]
 fn what_cannot_be_built_says_where() {
-    let notes = Notes::written_in("typescript", "untyped");
+    let notes = Notes::with_tools("typescript", "untyped");
     let source = notes.read("src/connector.ts");
     notes.write("src/connector.ts", &source.replace("surfaces: [\"tasks\"]", "surfaces: 3"));
     let ended = notes.run(&["connector", "build"]);

@@ -83,17 +83,69 @@ impl Notes {
 
     /// Makes it, in this language.
     pub fn written_in(language: &str, name: &'static str) -> Notes {
+        Notes::create(name, &["--lang", language])
+    }
+
+    /// Makes it with these options of `connector new`.
+    fn create(name: &'static str, options: &[&str]) -> Notes {
         let dir = tempfile::tempdir().unwrap();
-        let said = switchboard(dir.path(), &["connector", "new", name, "--lang", language]).ok();
+        let said = switchboard(dir.path(), &[&["connector", "new", name][..], options].concat()).ok();
         let notes = Notes { dir, name, said };
         share_sdk(&notes.folder().join("vendor"));
         notes
     }
+
+    /// Makes it, in TypeScript or JavaScript, with its tools installed.
+    pub fn with_tools(language: &str, name: &'static str) -> Notes {
+        let notes = Notes::written_in(language, name);
+        share_tools(&notes.folder());
+        notes
+    }
+
+    /// Makes it from the template of a surface, with its tools installed.
+    pub fn for_surface(language: &str, surface: &str, name: &'static str) -> Notes {
+        let notes = Notes::create(name, &["--lang", language, "--surface", surface]);
+        if language != "rust" {
+            share_tools(&notes.folder());
+        }
+        notes
+    }
+}
+
+/// Links the tools of TypeScript into a project, as its build would install them: npm installs them once for all projects of the target
+/// folder. Projects in JavaScript need some of them.
+pub fn share_tools(folder: &Path) {
+    static INSTALLED: OnceLock<PathBuf> = OnceLock::new();
+    const STAMP: &str = ".switchboard-lock.json";
+    let installed = INSTALLED.get_or_init(|| {
+        let templates = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../sdk/templates/typescript"));
+        let tools = target().join("authoring/npm");
+        let lock = std::fs::read(templates.join("package-lock.json")).unwrap();
+        if std::fs::read(tools.join(STAMP)).ok().as_ref() != Some(&lock) {
+            std::fs::create_dir_all(&tools).unwrap();
+            for file in ["package.json", "package-lock.json"] {
+                std::fs::copy(templates.join(file), tools.join(file)).unwrap();
+            }
+            let mut npm = Command::new("npm");
+            npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]);
+            Ended::of(npm.current_dir(&tools).output().unwrap()).ok();
+            std::fs::write(tools.join(STAMP), lock).unwrap();
+        }
+        tools.join("node_modules")
+    });
+    let modules = folder.join("node_modules");
+    std::fs::create_dir(&modules).unwrap();
+    for entry in std::fs::read_dir(installed).unwrap() {
+        let entry = entry.unwrap();
+        std::os::unix::fs::symlink(entry.path(), modules.join(entry.file_name())).unwrap();
+    }
+    // The build compares it, and then installs nothing.
+    std::fs::copy(folder.join("package-lock.json"), modules.join(STAMP)).unwrap();
 }
 
 /// Gives the copy of the SDK in a project the date of the program that wrote it. All projects have equal copies at the same relative path
 /// and build into one folder, so that cargo compiles the SDK once, and not for each project.
-fn share_sdk(folder: &Path) {
+pub fn share_sdk(folder: &Path) {
     let program = std::fs::metadata(env!("CARGO_BIN_EXE_switchboard-under-test")).unwrap();
     let written = program.modified().unwrap();
     for entry in std::fs::read_dir(folder).into_iter().flatten() {

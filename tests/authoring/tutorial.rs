@@ -1,4 +1,4 @@
-//! The documentation is correct: every command of the tutorial for authors runs, and every link has a target.
+//! The documentation is correct: every command of the tutorial for authors runs in Rust and in TypeScript, and every link has a target.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,27 +6,45 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::project::{Ended, built, target};
+use crate::project::{Ended, built, share_sdk, share_tools, target};
 
 /// The service's address in the pages.
 const SHOWN_ADDRESS: &str = "127.0.0.1:8099";
 
-fn pages() -> PathBuf {
+/// The folder of the pages for authors.
+pub fn pages() -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/connectors")).to_owned()
 }
 
 /// A fenced block of a page.
 #[derive(Debug, PartialEq)]
-struct Block {
+pub struct Block {
     /// The words behind the fence: `sh run`.
-    info: String,
-    text: String,
+    pub info: String,
+    pub text: String,
     /// The line of its first fence.
-    line: usize,
+    pub line: usize,
+}
+
+/// The languages that pages show code in, as `--lang` spells them, and the first word of their blocks.
+const LANGUAGES: [(&str, &str); 2] = [("rust", "rust"), ("typescript", "ts")];
+
+impl Block {
+    /// The words behind the fence without the language that the block is for; none if it is for another language. A block for one language
+    /// is code in it, or names it in its last word: `sh run rust`.
+    fn words_for(&self, language: &str) -> Option<Vec<&str>> {
+        let mut words: Vec<&str> = self.info.split(' ').collect();
+        let code = LANGUAGES.iter().find(|(_, first)| words.first() == Some(first));
+        let named = LANGUAGES.iter().find(|(name, _)| words.len() > 1 && words.last() == Some(name));
+        if named.is_some() {
+            words.pop();
+        }
+        code.or(named).is_none_or(|(name, _)| *name == language).then_some(words)
+    }
 }
 
 /// The blocks of a page, in order.
-fn blocks(page: &str) -> Vec<Block> {
+pub fn blocks(page: &str) -> Vec<Block> {
     let mut found = Vec::new();
     let mut open: Option<Block> = None;
     for (at, line) in page.lines().enumerate() {
@@ -48,8 +66,8 @@ fn blocks(page: &str) -> Vec<Block> {
 }
 
 /// A shell whose folder is kept from one block to the next.
-struct Shell {
-    folder: PathBuf,
+pub struct Shell {
+    pub folder: PathBuf,
     /// The file to which each block writes its folder at its end.
     state: PathBuf,
     /// Holds a link `switchboard` to the program under test.
@@ -57,7 +75,7 @@ struct Shell {
 }
 
 impl Shell {
-    fn new(root: &Path) -> Shell {
+    pub fn new(root: &Path) -> Shell {
         let (folder, programs) = (root.join("author"), root.join("programs"));
         fs::create_dir(&folder).unwrap();
         fs::create_dir(&programs).unwrap();
@@ -67,7 +85,7 @@ impl Shell {
     }
 
     /// Runs the commands; the first that fails ends the block.
-    fn run(&mut self, commands: &str) -> Ended {
+    pub fn run(&mut self, commands: &str) -> Ended {
         let script = format!("set -euo pipefail\n{commands}\npwd >\"$TUTORIAL_FOLDER\"\n");
         let mut command = Command::new("bash");
         command.args(["-c", &script]).current_dir(&self.folder);
@@ -127,9 +145,19 @@ fn line_matches(pattern: &str, line: &str) -> bool {
 }
 
 #[test]
-fn every_command_of_the_tutorial_runs() {
+fn every_command_of_the_tutorial_runs_in_rust() {
     // Another project is called notes too, and all build into one folder: it is built first, and not again.
     built();
+    run_tutorial("rust");
+}
+
+#[test]
+fn every_command_of_the_tutorial_runs_in_typescript() {
+    run_tutorial("typescript");
+}
+
+/// Runs the blocks of the tutorial that are for this language, in order.
+fn run_tutorial(language: &str) {
     let page = fs::read_to_string(pages().join("tutorial.md")).unwrap();
     // A port that is free now.
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
@@ -138,13 +166,18 @@ fn every_command_of_the_tutorial_runs() {
     let mut shell = Shell::new(root.path());
     let (mut output, mut run) = (None, 0);
     for block in blocks(&page) {
-        let words: Vec<&str> = block.info.split(' ').collect();
+        let Some(words) = block.words_for(language) else { continue };
         match words.as_slice() {
             ["sh", "run"] => {
                 let ended = shell.run(&block.text);
                 let shown =
                     format!("tutorial.md:{}\n{}\n{}\n{}", block.line, block.text, ended.stdout, ended.stderr);
                 assert_eq!(ended.code, Some(0), "{shown}");
+                share_sdk(&shell.folder.join("vendor"));
+                if shell.folder.join("package.json").is_file() && !shell.folder.join("node_modules").exists()
+                {
+                    share_tools(&shell.folder);
+                }
                 (output, run) = (Some((ended.stdout, shown)), run + 1);
             }
             ["text", "expect"] => {
@@ -166,6 +199,20 @@ fn every_command_of_the_tutorial_runs() {
         }
     }
     assert!(run >= 5, "{run} blocks were run");
+}
+
+/// The tutorial shows everything in both languages.
+#[test]
+fn the_tutorial_has_the_same_blocks_for_both_languages() {
+    let page = fs::read_to_string(pages().join("tutorial.md")).unwrap();
+    let [rust, typescript] = LANGUAGES.map(|(language, code)| {
+        let found = blocks(&page);
+        let words = found.iter().filter_map(|block| block.words_for(language));
+        let kinds = words.map(|words| words[0].replace(code, "code"));
+        kinds.collect::<Vec<_>>()
+    });
+    assert!(rust.iter().filter(|kind| *kind == "code").count() >= 5, "{rust:?}");
+    assert_eq!(rust, typescript);
 }
 
 /// The text of a page outside its blocks, line by line.
@@ -241,6 +288,12 @@ fn a_page_is_read_block_by_block() {
     let page = "# A `b`: c-d\n\n```sh run\ncd x\n```\n[e](f.md#g)\n```text\n[no](link)\n```\n";
     let found = blocks(page);
     assert_eq!((found.len(), &*found[0].info, &*found[0].text, found[0].line), (2, "sh run", "cd x\n", 3));
+    assert_eq!(found[0].words_for("rust"), found[0].words_for("typescript"));
+    let block = |info: &str| Block { info: info.to_owned(), text: String::new(), line: 1 };
+    assert_eq!(block("sh run rust").words_for("rust"), Some(vec!["sh", "run"]));
+    assert_eq!(block("sh run rust").words_for("typescript"), None);
+    assert_eq!(block("ts file=a.ts").words_for("typescript"), Some(vec!["ts", "file=a.ts"]));
+    assert_eq!(block("rust").words_for("typescript"), None);
     let text: Vec<&str> = prose(page).map(|(_, line)| line).collect();
     assert_eq!(links(&text.join(" ")), ["f.md#g"]);
     assert!(anchors(page).contains("a-b-c-d"));

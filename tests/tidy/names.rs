@@ -59,9 +59,10 @@ pub fn doubles(project: &Project) -> Vec<Offence> {
     offences
 }
 
-/// The files whose types are of a crate; examples are crates of their own.
+/// The files whose types are of a crate; examples and the templates of surfaces are crates of their own.
 fn sources(project: &Project) -> impl Iterator<Item = &Source> {
-    project.authored().filter(|file| !file.is_test() && !file.path.contains("/examples/"))
+    const OTHERS: [&str; 2] = ["/examples/", "/templates/"];
+    project.authored().filter(|file| !file.is_test() && !OTHERS.iter().any(|other| file.path.contains(other)))
 }
 
 /// The top-level types of a file, each with its line.

@@ -1,4 +1,4 @@
-//! The way to the server: batches of method calls, uploads, downloads; and what every operation reads through it.
+//! The client of a JMAP server: batches of method calls, uploads, downloads, and common reads.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -16,24 +16,24 @@ use crate::session::{Endpoint, fill, find};
 /// The media type of a message.
 pub const MESSAGE: &str = "message/rfc822";
 
-/// How many objects one `Foo/get` asks for where the server names no limit (RFC 8620 section 2 suggests 500).
+/// The number of objects in a `Foo/get` if the server has no limit (RFC 8620 section 2 suggests 500).
 const OBJECTS_IN_GET: u64 = 500;
 
-/// The largest message or attachment that is read; the host's own limit applies too.
+/// The maximum size of a message or attachment that is read, in bytes; the host's own limit applies too.
 const MAX_DOWNLOAD_BYTES: u64 = 256 << 20;
 
-/// The name of the reason in [`Failure::detail`] of an answer that was cut off.
+/// The reason in [`Failure::detail`] for an answer that was cut off.
 const CUT_OFF: &str = "the answer was cut off";
 
-/// One account at one server, for the length of a call.
+/// A client for one account during one call.
 pub struct Client<'a> {
     pub cx: &'a Context<'a>,
     endpoint: RefCell<Endpoint>,
-    /// The session was read in this call: that it is out of date is no excuse any more.
+    /// Whether the session was read in this call, so that it cannot be out of date.
     is_fresh: RefCell<bool>,
 }
 
-/// RFC 8620 section 6.1.
+/// The response to an upload (RFC 8620 section 6.1).
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct UploadResponse {
@@ -41,7 +41,7 @@ struct UploadResponse {
 }
 
 impl<'a> Client<'a> {
-    /// With what `check` found; without that the session is read now.
+    /// Creates a client with the endpoint that `check` stored; reads the session if there is none.
     pub fn new(cx: &'a Context<'a>) -> Outcome<Self> {
         let settings = Value::Object(cx.connection.settings.clone());
         let known: Endpoint = serde_json::from_value(settings).unwrap_or_default();
@@ -53,7 +53,7 @@ impl<'a> Client<'a> {
         Ok(client)
     }
 
-    /// A client of a session that was just read.
+    /// Creates a client with the endpoint of a session that was just read.
     pub fn at(cx: &'a Context<'a>, endpoint: Endpoint) -> Self {
         Client { cx, endpoint: RefCell::new(endpoint), is_fresh: RefCell::new(true) }
     }
@@ -68,7 +68,7 @@ impl<'a> Client<'a> {
         Batch::new(&self.endpoint.borrow().account_id)
     }
 
-    /// How many objects one `Foo/get` may ask for.
+    /// The maximum number of objects in a `Foo/get`.
     pub fn objects_in_get(&self) -> usize {
         let limit = self.endpoint.borrow().max_objects_in_get.unwrap_or(OBJECTS_IN_GET);
         usize::try_from(limit.clamp(1, 10_000)).unwrap_or(1)
@@ -89,7 +89,7 @@ impl<'a> Client<'a> {
         Answers::read(&response.body)
     }
 
-    /// Sends one request; where the server does not know the URL any more, the session is read again, once.
+    /// Sends a request. If the URL no longer exists, reads the session again, once, and repeats the request.
     fn send(&self, request: impl Fn(&Endpoint) -> Request) -> Outcome<Response> {
         let response = self.cx.send(request(&self.endpoint.borrow()))?;
         if is_gone(response.status) && self.renew()? {
@@ -98,12 +98,17 @@ impl<'a> Client<'a> {
         Ok(response)
     }
 
-    /// Reads the session again; false where that was done before.
+    /// Reads the session again; returns false if it was already read in this call.
     fn renew(&self) -> Outcome<bool> {
         if self.is_fresh.replace(true) {
             return Ok(false);
         }
-        let found = find(self.cx)?.endpoint;
+        // The account was connected with a session. A place that has none now, or sends elsewhere, may have it again later.
+        let found = find(self.cx).map_err(|failure| match failure.code.as_str() {
+            code::INVALID => failure.with_code(code::UNAVAILABLE),
+            _ => failure,
+        });
+        let found = found?.endpoint;
         if found.account_id != self.endpoint.borrow().account_id {
             return Err(Failure::not_found("the provider does not have this account any more"));
         }
@@ -111,7 +116,7 @@ impl<'a> Client<'a> {
         Ok(true)
     }
 
-    /// Uploads a blob of this call; its id at the server (RFC 8620 section 6.1).
+    /// Uploads a blob of this call, and returns its id at the server (RFC 8620 section 6.1).
     pub fn upload(&self, blob: &str) -> Outcome<String> {
         let limit = self.endpoint.borrow().max_size_upload;
         let size = self.cx.host().blob_size(blob);
@@ -167,8 +172,8 @@ impl<'a> Client<'a> {
         Err(self.cx.failure(&response, doing))
     }
 
-    /// Reads messages by id, as many at a time as the server allows; `args` are further arguments of `Email/get`. Messages that are
-    /// not there are left out.
+    /// Reads messages by id, as many at a time as the server allows; `args` are further arguments of `Email/get`. Messages that do not
+    /// exist are left out.
     pub fn emails(&self, ids: &[String], args: &Value, doing: &str) -> Outcome<Vec<Message>> {
         let mut all = Vec::with_capacity(ids.len());
         for ids in ids.chunks(self.objects_in_get()) {
@@ -185,7 +190,7 @@ fn is_gone(status: u16) -> bool {
     matches!(status, 301 | 302 | 303 | 307 | 308 | 404 | 410)
 }
 
-/// The answer was longer than the host reads: less must be asked for.
+/// Whether the answer was longer than the host reads, so that less must be requested.
 pub fn is_cut_off(failure: &Failure) -> bool {
     failure.code == code::UNAVAILABLE
         && failure
@@ -194,7 +199,7 @@ pub fn is_cut_off(failure: &Failure) -> bool {
             .is_some_and(|detail| detail.get("reason").is_some_and(|reason| reason == CUT_OFF))
 }
 
-/// These arguments and one more.
+/// Adds an argument to a copy of these arguments.
 pub fn with(args: &Value, name: &str, value: Value) -> Value {
     let mut args = args.clone();
     if let Value::Object(members) = &mut args {
@@ -208,7 +213,7 @@ pub type Message = Result<Email, String>;
 
 /// The messages of an answer.
 pub fn messages(got: GetResponse) -> Vec<Message> {
-    /// The id alone, for an object that cannot be parsed as a whole.
+    /// The id of an object that cannot be parsed otherwise.
     #[derive(Default, Deserialize)]
     #[serde(default)]
     struct Name {
@@ -223,7 +228,7 @@ pub fn messages(got: GetResponse) -> Vec<Message> {
     got.list.iter().map(|raw| read(raw.get())).filter(|message| !id_of(message).is_empty()).collect()
 }
 
-/// The message's id, whether it could be read or not.
+/// The id of a message, even if the message could not be parsed.
 pub fn id_of(message: &Message) -> &str {
     match message {
         Ok(email) => &email.id,
@@ -231,12 +236,12 @@ pub fn id_of(message: &Message) -> &str {
     }
 }
 
-/// Arguments of `Email/get` for all that a list shows.
+/// The arguments of `Email/get` for the fields that a list shows.
 pub fn summary() -> Value {
     email::get(&email::SUMMARY)
 }
 
-/// `{id: true}` of JMAP's sets.
+/// A JMAP set, `{id: true}`.
 pub fn set(ids: impl IntoIterator<Item = String>) -> BTreeMap<String, bool> {
     ids.into_iter().map(|id| (id, true)).collect()
 }

@@ -1,5 +1,6 @@
 //! `connector new`: makes a project from the archive.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -7,6 +8,7 @@ use crate::archive::{self, ArchiveFile};
 use crate::fault::{Fault, Result};
 use crate::language::Language;
 use crate::name::ConnectorName;
+use crate::surface::TemplateSurface;
 
 /// A project that was made.
 #[derive(Debug)]
@@ -17,7 +19,12 @@ pub struct CreatedProject {
 }
 
 /// Makes the project `name` in `into`, in a folder of that name, completely or not at all. An existing folder must be empty.
-pub fn create(name: &ConnectorName, language: Language, into: &Path) -> Result<CreatedProject> {
+pub fn create(
+    name: &ConnectorName,
+    language: Language,
+    surface: TemplateSurface,
+    into: &Path,
+) -> Result<CreatedProject> {
     let folder = into.join(name.as_str());
     if !is_free(&folder) {
         return Err(Fault::new(
@@ -30,13 +37,17 @@ pub fn create(name: &ConnectorName, language: Language, into: &Path) -> Result<C
             Fault::new(format!("the SDK in this program cannot be read: {error}"), "reinstall the program")
         })
     };
-    let own = unpacked(&format!("templates/{language}"))?;
+    let mut own = BTreeMap::new();
+    for folder in surface.folders(language)? {
+        let files = unpacked(&folder)?.into_iter();
+        own.extend(files.map(|file| (file.path, surface.put_into(&file.text))));
+    }
     let vendor = unpacked(language.vendor())?;
     fs::create_dir_all(into).map_err(|error| Fault::of_file("create", into, error))?;
     let temporary = tempfile::Builder::new().prefix(".connector-new-").tempdir_in(into);
     let temporary = temporary.map_err(|error| Fault::of_file("write into", into, error))?;
-    for file in &own {
-        write(temporary.path(), &name.put_into(&file.path), &name.put_into(&file.text))?;
+    for (path, text) in &own {
+        write(temporary.path(), &name.put_into(path), &name.put_into(text))?;
     }
     for ArchiveFile { path, text } in &vendor {
         write(temporary.path(), &format!("vendor/{path}"), text)?;
@@ -46,7 +57,7 @@ pub fn create(name: &ConnectorName, language: Language, into: &Path) -> Result<C
     fs::rename(temporary.path(), &folder).map_err(|error| Fault::of_file("create", &folder, error))?;
     readable(&folder)?;
     let _ = temporary.keep();
-    let files = own.iter().map(|file| name.put_into(&file.path)).collect();
+    let files = own.keys().map(|path| name.put_into(path)).collect();
     Ok(CreatedProject { folder, files })
 }
 
@@ -89,7 +100,7 @@ mod tests {
     #[test]
     fn new_writes_what_it_says() {
         let dir = tempfile::tempdir().unwrap();
-        let created = create(&notes(), Language::Rust, dir.path()).unwrap();
+        let created = create(&notes(), Language::Rust, TemplateSurface::Tasks, dir.path()).unwrap();
         assert_eq!(created.folder, dir.path().join("my-notes"));
         assert_eq!(
             created.files,
@@ -122,18 +133,42 @@ mod tests {
     }
 
     #[test]
+    fn a_surface_changes_the_files_that_know_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let manifest = |folder: &Path| fs::read_to_string(folder.join("connector.toml")).unwrap();
+        let created = create(&notes(), Language::Rust, TemplateSurface::Calendar, dir.path()).unwrap();
+        for file in
+            ["Cargo.lock", "Cargo.toml", "src/event.rs", "src/lib.rs", "src/paper.rs", "tests/mapping.rs"]
+        {
+            assert!(created.files.iter().any(|made| made == file), "{file}: {:?}", created.files);
+        }
+        let text = manifest(&created.folder);
+        assert!(text.contains("surfaces = [\"calendar@1.0.0\", \"lifecycle@1.0.0\"]"), "{text}");
+        assert!(text.contains("description = \"Calendars and events of Paper\""), "{text}");
+        let contacts: ConnectorName = "people".parse().unwrap();
+        let created = create(&contacts, Language::TypeScript, TemplateSurface::Contacts, dir.path()).unwrap();
+        assert!(created.files.iter().any(|file| file == "src/contact.ts"), "{:?}", created.files);
+        assert!(manifest(&created.folder).contains("\"contacts@1.0.0\""));
+        let fault =
+            create(&"others".parse().unwrap(), Language::JavaScript, TemplateSurface::Calendar, dir.path());
+        assert!(fault.unwrap_err().help.starts_with("write --lang typescript"));
+        assert!("mail".parse::<TemplateSurface>().unwrap_err().help.contains("--surface calendar"));
+    }
+
+    #[test]
     fn new_refuses_a_taken_folder_and_leaves_it_as_it_was() {
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().join("my-notes");
         fs::create_dir(&folder).unwrap();
-        create(&notes(), Language::Rust, dir.path()).expect("an empty folder is free");
+        create(&notes(), Language::Rust, TemplateSurface::Tasks, dir.path())
+            .expect("an empty folder is free");
         let before = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
-        let fault = create(&notes(), Language::Rust, dir.path()).unwrap_err();
+        let fault = create(&notes(), Language::Rust, TemplateSurface::Tasks, dir.path()).unwrap_err();
         assert!(fault.said.ends_with("my-notes is there already and is not empty"), "{}", fault.said);
         assert!(fault.help.contains("--in"));
         assert_eq!(fs::read_to_string(folder.join("Cargo.toml")).unwrap(), before);
         // A file in the way is no folder.
         fs::write(dir.path().join("file"), "").unwrap();
-        assert!(create(&notes(), Language::Rust, &dir.path().join("file")).is_err());
+        assert!(create(&notes(), Language::Rust, TemplateSurface::Tasks, &dir.path().join("file")).is_err());
     }
 }

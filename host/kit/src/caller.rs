@@ -1,5 +1,6 @@
 //! Calls of the connector, as the host makes them.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -7,14 +8,15 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use model::wire::{Account, ChangesRequest, Connection, Mutated, Sources};
 use runtime::{
-    Answer, Blobs, Call, CallContext, CallStats, Credentials, CredentialsError, Error, Runtime, Secret,
-    Surface, Verb,
+    Answer, Blobs, Call, CallContext, CallStats, Credentials, CredentialsError, Error, Login, LoginSecret,
+    Runtime, Secret, Surface, Verb,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::line::Line;
+use crate::mail_args::{self, Steps};
 
 /// More calls than a case makes: each fork numbers its own from a multiple of this on.
 const FORK_CALLS: u64 = 10_000;
@@ -72,6 +74,17 @@ impl Credentials for ProviderCredentials {
     async fn refreshed(&self, _: &str) -> Result<Option<Secret>, CredentialsError> {
         Ok(None)
     }
+
+    /// The user name and the password; a token alone names no user, as SASL needs.
+    async fn login(&self) -> Result<Option<Login>, CredentialsError> {
+        Ok(match self {
+            ProviderCredentials::Token(_) => None,
+            ProviderCredentials::Password { username, password } => Some(Login {
+                username: username.clone(),
+                secret: LoginSecret::Password(password.clone().into()),
+            }),
+        })
+    }
 }
 
 /// A page of an answer.
@@ -101,6 +114,10 @@ pub struct Caller {
     pub keys: Vec<String>,
     /// Everything that the connector answered in the present case: bodies, cursors, messages.
     pub outputs: Vec<String>,
+    /// The hints that the connector gave with messages in the present case, by external id.
+    pub hints: HashMap<String, Value>,
+    /// The steps that calls have reported.
+    pub steps: Arc<Steps>,
 }
 
 impl Caller {
@@ -109,6 +126,8 @@ impl Caller {
         (self.seed, self.calls, self.surface) = (seed, 0, None);
         self.keys.clear();
         self.outputs.clear();
+        self.hints.clear();
+        self.steps.take();
     }
 
     /// Returns a caller for calls in parallel to those of this one. `number` differs for each fork of a case.
@@ -126,6 +145,8 @@ impl Caller {
             last: None,
             keys: self.keys.clone(),
             outputs: Vec::new(),
+            hints: self.hints.clone(),
+            steps: Arc::default(),
         }
     }
 
@@ -140,6 +161,10 @@ impl Caller {
         self.calls += 1;
         self.surface = Some(surface);
         self.keys.extend(key.map(str::to_owned));
+        let (mut args, blobs) = (json!(args), Blobs::default());
+        if surface == Surface::Email {
+            mail_args::complete(&mut args, &blobs, &self.hints, self.seed);
+        }
         let attempt = key.map(|key| self.keys.iter().filter(|used| *used == key).count());
         let call = Call {
             connector: self.connector.clone(),
@@ -150,7 +175,7 @@ impl Caller {
             cursor: cursor.map(str::to_owned),
             idempotency_key: key.map(str::to_owned),
             extra: attempt.map(|number| ("attempt".to_owned(), number.to_string())).into_iter().collect(),
-            blobs: Blobs::default(),
+            blobs,
             context: CallContext {
                 tenant: "kit".to_owned(),
                 connection_id: "con_kit".to_owned(),
@@ -161,7 +186,7 @@ impl Caller {
                 origins: Arc::default(),
                 // A test waits for no limits.
                 limits: Some(Arc::default()),
-                progress: None,
+                progress: Some(self.steps.clone()),
                 seed: Some(self.seed.wrapping_add(self.calls)),
                 timeout_ms: Some(self.line.pace.call_limit_ms()),
             },
@@ -173,6 +198,9 @@ impl Caller {
             Ok(answer) => {
                 self.outputs.push(answer.body.clone());
                 self.outputs.extend(answer.cursor.clone());
+                if surface == Surface::Email {
+                    self.hints.extend(mail_args::find_hints(answer));
+                }
             }
             Err(error) => {
                 self.outputs.extend([error.message.clone(), error.author.detail.clone()]);

@@ -1,5 +1,5 @@
-//! The line to the provider: records every request of the connector, gets its answer from the provider or from a recording, and injects
-//! the faults that a case wants. The exchanges can be recorded.
+//! The connection between connector and provider: logs every request of the connector, gets its answer from the provider or from a
+//! recording, and injects the faults of a case. The exchanges can be recorded.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -17,27 +17,27 @@ use crate::recording::{Problem, RecordedCase, Recorder, RecordingDifferences, Re
 /// A fault injected into one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The provider does not get the request; this is the answer: status, headers, body.
+    /// The provider does not get the request. The connector gets this answer: status, headers, body.
     Answer(u16, Vec<(&'static str, String)>, &'static str),
-    /// The provider acts, and its answer is lost. A replay takes the recorded answer, and loses it.
+    /// The provider processes the request, and its answer is lost. In a replay the recorded answer is used up and lost.
     DropAfter,
-    /// The provider does not get the request: the connection is reset.
+    /// The provider does not get the request, because the connection is reset.
     DropBefore,
     /// The provider does not get the request, and no answer comes in time.
     Slow,
-    /// The provider acts, half of its answer comes, then the connection breaks. A replay cuts the recorded answer.
+    /// The provider processes the request, and the connection breaks after half of its answer. A replay truncates the recorded answer.
     Cut,
 }
 
-/// One exchange, without credentials.
+/// A request and the status of its answer, without credentials.
 #[derive(Clone, Debug)]
 pub struct Exchange {
     pub method: String,
-    /// The whole URL.
+    /// The full URL.
     pub url: String,
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
-    /// None: there was no answer.
+    /// The status; none if there was no answer.
     pub status: Option<u16>,
 }
 
@@ -53,7 +53,7 @@ impl std::fmt::Display for Exchange {
 
 /// The source of the responses.
 pub enum Responder {
-    /// The kit itself.
+    /// Paper, the kit's own provider.
     Paper(Paper),
     /// A server, over the network.
     Network,
@@ -61,12 +61,12 @@ pub enum Responder {
     Recorded(Replay),
 }
 
-/// The line. All calls of a run go over one.
+/// The connection that all calls of a run use.
 pub struct Line {
     responder: Responder,
-    /// Records the responder's answers.
+    /// The recorder of the responder's answers, if they are recorded.
     recorder: Option<Recorder>,
-    /// How long the responder may take.
+    /// The time limits of the responder.
     pub pace: Pace,
     state: Mutex<LineState>,
 }
@@ -74,18 +74,31 @@ pub struct Line {
 #[derive(Default)]
 struct LineState {
     exchanges: Vec<Exchange>,
-    /// For the next request that writes.
-    of_next_write: Option<Fault>,
+    /// For a request that writes, after this number of others.
+    of_write: Option<(usize, Fault)>,
     of_all: Option<Fault>,
 }
 
+impl LineState {
+    /// Returns the fault of the present request, which writes.
+    fn take_fault_of_write(&mut self) -> Option<Fault> {
+        match self.of_write.take()? {
+            (0, fault) => Some(fault),
+            (skipped, fault) => {
+                self.of_write = Some((skipped - 1, fault));
+                None
+            }
+        }
+    }
+}
+
 impl Line {
-    /// A line to this responder.
+    /// Creates a line to this responder.
     pub fn new(responder: Responder) -> Arc<Self> {
         Line::with_limits(responder, None, PaceLimits::default())
     }
 
-    /// A line to this responder that records its answers.
+    /// Creates a line to this responder that records its answers.
     pub fn recording(responder: Responder) -> Arc<Self> {
         Line::with_limits(responder, Some(Recorder::default()), PaceLimits::default())
     }
@@ -98,7 +111,7 @@ impl Line {
         Arc::new(Line { responder, recorder, pace, state: Mutex::default() })
     }
 
-    /// A case begins with no faults and no exchanges, at `at_ms` of the kit's clock, or at the time when it was recorded. Returns the time.
+    /// Begins a case without faults and exchanges. Returns its start by the kit's clock: the recorded time, else `at_ms`.
     pub fn begin_case(&self, id: &'static str, at_ms: i64) -> i64 {
         *self.state() = LineState::default();
         self.pace.begin_case();
@@ -113,7 +126,7 @@ impl Line {
         at_ms
     }
 
-    /// The case has ended; it belongs to this surface. Returns how it differs from its recording, if there is one.
+    /// Ends the case, which belongs to this surface. Returns the differences from its recording, if there is one.
     pub fn end_case(&self, surface: &str) -> RecordingDifferences {
         if let Some(recorder) = &self.recorder {
             recorder.end_case(surface);
@@ -135,18 +148,24 @@ impl Line {
 
     /// Injects this fault into the next request that changes something.
     pub fn spoil_next_write(&self, fault: Fault) {
-        self.state().of_next_write = Some(fault);
+        self.spoil_write(0, fault);
     }
 
-    /// All requests get this fault, until [`Line::mend`].
+    /// Injects this fault into the request that changes something after `skipped` others.
+    pub fn spoil_write(&self, skipped: usize, fault: Fault) {
+        self.state().of_write = Some((skipped, fault));
+    }
+
+    /// Injects this fault into all requests until [`Line::mend`].
     pub fn spoil_all(&self, fault: Fault) {
         self.state().of_all = Some(fault);
     }
 
-    /// Ends all faults.
-    pub fn mend(&self) {
+    /// Ends all faults. Returns whether a fault for a write was not reached.
+    pub fn mend(&self) -> bool {
         let mut state = self.state();
-        (state.of_next_write, state.of_all) = (None, None);
+        state.of_all = None;
+        state.of_write.take().is_some()
     }
 
     /// Takes the exchanges since the last call, oldest first.
@@ -219,7 +238,7 @@ impl Transport for Line {
     ) -> Result<Response<CarriedBody>, TransportError> {
         let fault = {
             let mut state = self.state();
-            let of_write = if reads(request.method().as_str()) { None } else { state.of_next_write.take() };
+            let of_write = if reads(request.method().as_str()) { None } else { state.take_fault_of_write() };
             of_write.or_else(|| state.of_all.clone())
         };
         let answer = self.spoilt(fault, &request, network).await;
@@ -237,7 +256,7 @@ impl Transport for Line {
     }
 }
 
-/// Methods that change nothing (RFC 9110, section 9.2.1; WebDAV's in RFC 4918 and RFC 3253).
+/// Whether a method is safe, that is, changes nothing (RFC 9110, section 9.2.1; for WebDAV RFC 4918 and RFC 3253).
 fn reads(method: &str) -> bool {
     ["GET", "HEAD", "OPTIONS", "PROPFIND", "REPORT"].contains(&method)
 }
@@ -256,7 +275,7 @@ mod tests {
         most_wait: Duration::from_millis(60),
     };
 
-    /// A provider that answers after this number of milliseconds, the first time with 429.
+    /// A provider that answers after this number of milliseconds, first with 429.
     struct SlowProvider(u64, Mutex<u32>);
 
     #[async_trait]
@@ -279,7 +298,7 @@ mod tests {
         Ok(line.send(request, provider).await?.status().as_u16())
     }
 
-    /// A wait that the provider asks for is no exchange of the case, and waits injected by the kit take no time.
+    /// A wait that the provider asks for is not logged as an exchange, and injected waits take no time.
     #[tokio::test]
     async fn a_case_sees_the_answer_behind_a_wait() {
         let line = Line::with_limits(Responder::Network, Some(Recorder::default()), LIMITS);
@@ -314,5 +333,20 @@ mod tests {
         let silent = SlowProvider(60_000, Mutex::default());
         get(&line, &silent).await.expect_err("the provider is silent");
         assert_eq!(line.pace.trouble(), Some(ProviderTrouble::Late));
+    }
+
+    #[tokio::test]
+    async fn a_fault_meets_the_write_after_others() {
+        let line = Line::with_limits(Responder::Network, None, LIMITS);
+        let provider = SlowProvider(1, Mutex::new(1));
+        let post = || Request::post("https://a.test/1").body(Bytes::new()).expect("a request");
+        line.spoil_write(1, Fault::DropBefore);
+        line.send(post(), &provider).await.expect("the first write is skipped");
+        get(&line, &provider).await.expect("reads do not count");
+        assert!(line.send(post(), &provider).await.is_err(), "the second write");
+        assert!(!line.mend(), "the fault was reached");
+        line.spoil_write(1, Fault::DropBefore);
+        line.send(post(), &provider).await.expect("an answer");
+        assert!(line.mend(), "there was no second write");
     }
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::bench::Verdict;
 use crate::capability::Capability;
+use crate::javascript::in_javascript;
 use crate::pace::ProviderTrouble;
 
 /// One case's result.
@@ -65,6 +66,18 @@ fn word<S: serde::Serializer>(verdict: &Verdict, serializer: S) -> Result<S::Ok,
 }
 
 impl Report {
+    /// Returns the report for the author of a connector in TypeScript or JavaScript: its help names functions of that SDK.
+    #[must_use]
+    pub fn in_javascript(mut self) -> Report {
+        for case in &mut self.cases {
+            if let Verdict::Failed(finding) = &mut case.verdict {
+                finding.help = in_javascript(&finding.help);
+            }
+            case.help = case.help.take().map(|help| in_javascript(&help));
+        }
+        self
+    }
+
     fn count(&self, is: impl Fn(&Verdict) -> bool) -> usize {
         self.cases.iter().filter(|case| is(&case.verdict)).count()
     }
@@ -196,6 +209,18 @@ mod tests {
         for none in [with(Vec::new()), with(vec![one("startDate", false)])] {
             assert!(!none.contains("features"), "{none}");
         }
+    }
+
+    #[test]
+    fn help_is_for_the_language_of_the_connector() {
+        let help = Cow::Borrowed("Context::send_ok does it");
+        let finding = Finding { said: "no".into(), help: help.clone() };
+        let case = CaseReport { verdict: Verdict::Failed(finding), help: Some(help), ..failed("P1", None) };
+        let rust = report(vec![case]);
+        assert!(rust.to_string().contains("help: Context::send_ok does it"));
+        let javascript = rust.in_javascript();
+        assert!(javascript.to_string().contains("help: context.sendOk does it"));
+        assert_eq!(javascript.cases[0].help.as_deref(), Some("context.sendOk does it"));
     }
 
     #[test]

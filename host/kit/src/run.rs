@@ -1,6 +1,7 @@
 //! A run of the kit.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -26,11 +27,11 @@ use crate::recording::{
 use crate::report::{CaseReport, Report};
 use crate::selection::select;
 
-/// When the kit's clock begins: 2026-01-01T00:00:00Z.
+/// The time of the kit's clock at the start of a run: 2026-01-01T00:00:00Z, in Unix milliseconds.
 const START_MS: i64 = 1_767_225_600_000;
-/// How much later each case begins than the one before it: more than a case moves the clock.
+/// The time between the starts of two cases, in milliseconds: more than a case moves the clock.
 const CASE_MS: i64 = 3_600_000;
-/// Requests shown of a failed case.
+/// The maximum number of requests shown for a failed case.
 const SHOWN: usize = 5;
 /// The address under which the connector reaches Paper. The domain does not exist.
 const PAPER_URL: &str = "https://paper.test";
@@ -38,7 +39,7 @@ const PAPER_URL: &str = "https://paper.test";
 /// The provider that a run tests against.
 #[derive(Clone)]
 pub enum Provider {
-    /// The kit itself.
+    /// Paper, the kit's own provider.
     Paper,
     /// A server on this machine or elsewhere, with an account there. Requests to the hosts that the manifest names go to `url`.
     Server { url: String, credentials: ProviderCredentials },
@@ -56,18 +57,18 @@ pub struct Options {
     pub settings: Map<String, Value>,
     /// The name or the id of the list whose content the cases may change.
     pub collection: Option<String>,
-    /// Run these cases alone, by their ids.
+    /// The ids of the cases to run; all if empty.
     pub cases: Vec<String>,
     /// The same seed gives the same run.
     pub seed: u64,
-    /// As [`Config::compile_in_child`].
+    /// The value for [`Config::compile_in_child`].
     pub compile_in_child: Option<PathBuf>,
-    /// The folder for compiled code that the next run reuses; none: it is not kept.
+    /// The folder for compiled code that later runs reuse; none to discard the code.
     pub compiled: Option<PathBuf>,
 }
 
-/// Runs the cases. Calls `progress` with each step that begins and each case that has ended. Fails if the connector cannot be loaded,
-/// with the cause, or if a requested case does not exist or is not in the recording.
+/// Runs the cases. Calls `progress` for each step that begins and each case that ends. Fails if the connector cannot be loaded, or if a
+/// requested case does not exist or is not in the recording.
 pub async fn run(options: Options, mut progress: impl FnMut(&str)) -> Result<Report> {
     let responder = match &options.provider {
         Provider::Paper => Responder::Paper(Paper::default()),
@@ -140,7 +141,7 @@ pub async fn run_over(
     })
 }
 
-/// Runs a case, and announces the waits of the provider's pace.
+/// Runs a case, and reports to `progress` when the provider makes the run wait.
 async fn announce(
     case: impl Future<Output = CaseReport>,
     line: &Line,
@@ -156,7 +157,7 @@ async fn announce(
     }
 }
 
-/// Returns the requested cases, else all for the surfaces of the connector's manifest.
+/// Returns the requested cases; if none were requested, all for the surfaces in the connector's manifest.
 fn choose_cases(options: &Options) -> Result<Vec<&'static Case>> {
     let surfaces: Vec<Surface> = manifest(options)?.surfaces.iter().map(|version| version.surface).collect();
     Ok(select(&options.cases, &surfaces)?)
@@ -232,7 +233,7 @@ pub struct TestAccount {
     settings: Map<String, Value>,
     credentials: ProviderCredentials,
     seed: u64,
-    /// Secrets of the credentials are the last ones.
+    /// The secret values. Those of the credentials are the last ones.
     pub secrets: Vec<String>,
 }
 
@@ -253,7 +254,7 @@ pub fn account(options: &Options) -> TestAccount {
     let (credentials, mut secrets) = match (&options.provider, origin) {
         (Provider::Paper, _) => (token("paper"), vec![Paper::feed_key(&name)]),
         (Provider::Server { credentials, .. }, _) => (credentials.clone(), Vec::new()),
-        // The placeholders for the secrets of the recorded account, which got the first numbers.
+        // The placeholders for the secrets of the recorded account, which have the first numbers.
         (_, Origin::Paper) => (token("recorded"), vec![placeholder(1), placeholder(2)]),
         (_, Origin::Server) => (token("recorded"), vec![placeholder(1)]),
     };
@@ -285,6 +286,8 @@ fn bench(
         last: None,
         keys: Vec::new(),
         outputs: Vec::new(),
+        hints: HashMap::new(),
+        steps: Arc::default(),
     };
     Bench {
         calls,
@@ -303,8 +306,7 @@ fn bench(
     }
 }
 
-/// Begins a case as in every run: at its time, with its seed, and with no knowledge of the account. So its requests are the same
-/// whichever cases run before it.
+/// Begins a case with its own time and seed and without cached data of the account, so that its requests do not depend on earlier cases.
 fn begin_case(case: &'static Case, seed: u64, bench: &mut Bench) {
     let place = CASES.iter().position(|other| other.id == case.id).unwrap_or_default();
     let at_ms = START_MS + CASE_MS * i64::try_from(place).unwrap_or_default();
@@ -365,8 +367,8 @@ async fn run_case(case: &'static Case, seed: u64, bench: &mut Bench) -> CaseRepo
     }
 }
 
-/// Returns the verdict on a case, or a failure if its requests differ from its recording: its own result is then worthless. A case that
-/// failed has ended early, and leaves recorded requests unused.
+/// Returns the verdict on a case, or a failure if its requests differ from the recording, because its result means nothing then. Unused
+/// recorded requests of a failed case do not count: it ended early.
 fn judge(verdict: Verdict, unmatched: RecordingDifferences) -> Verdict {
     let has_failed = matches!(verdict, Verdict::Failed(_));
     match unmatched.missing.or(unmatched.unused.filter(|_| !has_failed)) {
@@ -375,7 +377,7 @@ fn judge(verdict: Verdict, unmatched: RecordingDifferences) -> Verdict {
     }
 }
 
-/// A text of the report without the secrets of the run.
+/// Removes the secrets of the run from a text of the report.
 fn clean(text: &str, secrets: &[String]) -> String {
     secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), "REDACTED"))
 }

@@ -8,7 +8,7 @@ use crate::recording::Problem;
 /// The cases that every connector can pass, whatever its surfaces; the other cases without a surface belong to tasks.
 const OF_EVERY_CONNECTOR: [&str; 3] = ["D1", "D2", "S1"];
 /// The surfaces that have cases, in the order of the cases.
-const SURFACES: [Surface; 3] = [Surface::Tasks, Surface::Calendar, Surface::Contacts];
+const SURFACES: [Surface; 4] = [Surface::Tasks, Surface::Calendar, Surface::Contacts, Surface::Email];
 
 /// Returns the cases with these ids, or without ids all for a connector with these surfaces. Fails if an id is unknown.
 pub fn select(ids: &[String], surfaces: &[Surface]) -> Result<Vec<&'static Case>, Problem> {
@@ -19,16 +19,22 @@ pub fn select(ids: &[String], surfaces: &[Surface]) -> Result<Vec<&'static Case>
         return Ok(CASES.iter().filter(|case| ids.iter().any(|id| case.id == id)).collect());
     }
     let has = |surface: Surface| surfaces.contains(&surface);
-    Ok(CASES.iter().filter(|case| case.surface().is_none_or(has)).collect())
+    Ok(CASES.iter().filter(|case| surface_of(case).is_none_or(has)).collect())
+}
+
+/// Returns the surface that a connector needs for the case; none: every connector runs it.
+fn surface_of(case: &Case) -> Option<Surface> {
+    match OF_EVERY_CONNECTOR.contains(&case.id) {
+        true => None,
+        false => Some(case.surface().unwrap_or(Surface::Tasks)),
+    }
 }
 
 /// Returns the problem of an unknown id, with the most similar ids, then all for the connector, a line for each surface.
 fn unknown_case(id: &str, surfaces: &[Surface]) -> Problem {
     let mut lines = Vec::from([("any connector", OF_EVERY_CONNECTOR.to_vec())]);
     for surface in SURFACES.into_iter().filter(|surface| surfaces.contains(surface)) {
-        let of_surface = CASES.iter().filter(|case| {
-            !OF_EVERY_CONNECTOR.contains(&case.id) && case.surface().unwrap_or(Surface::Tasks) == surface
-        });
+        let of_surface = CASES.iter().filter(|case| surface_of(case) == Some(surface));
         lines.push((surface.as_str(), of_surface.map(|case| case.id).collect()));
     }
     let wanted = short_id(id);
@@ -116,6 +122,7 @@ mod tests {
         let count = |surfaces: &[Surface]| select(&[], surfaces).unwrap().len();
         let calendar = CASES.iter().filter(|case| case.surface() == Some(Surface::Calendar)).count();
         assert_eq!(count(&[Surface::Tasks, Surface::Calendar]), count(&[Surface::Tasks]) + calendar);
+        assert_eq!(count(&[Surface::Calendar]), calendar + OF_EVERY_CONNECTOR.len());
         let named = select(&["W1".to_owned(), "P1".to_owned()], &[Surface::Tasks]).unwrap();
         assert_eq!(
             named.iter().map(|case| case.id).collect::<Vec<_>>(),

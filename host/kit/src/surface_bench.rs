@@ -1,7 +1,10 @@
-//! Operations on collections and items that the cases of calendars and contacts share.
+//! Operations on collections and items that the cases of calendars, contacts and mail share.
 
+use model::wire::email::{MessageRef, MessagesGet};
 use model::wire::{ChangesRequest, Item, Mutated, Source, Sources};
 use runtime::{Code, Error, Surface, Verb};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::bench::{Bench, Outcome, Verdict, body, failed, must};
@@ -18,6 +21,7 @@ pub struct ItemKind {
     pub item: &'static str,
     /// The name of a collection of items in findings: `calendar`.
     pub collection: &'static str,
+    /// Empty for mail, whose folders come with the messages.
     pub list_op: &'static str,
     pub changes_op: &'static str,
     pub get_op: &'static str,
@@ -36,7 +40,7 @@ pub struct ItemKind {
     pub delete: fn(&Collection, &str) -> Value,
 }
 
-/// A calendar or an address book.
+/// A calendar, an address book, or the folder that messages are put into.
 pub struct Collection {
     pub id: String,
     /// The model's resource.
@@ -77,6 +81,12 @@ fn names_of(fields: &Value) -> Vec<String> {
     fields.as_object().into_iter().flat_map(|fields| fields.keys().cloned()).collect()
 }
 
+/// Returns the arguments of a call with all fields of their type, as hosts send them.
+pub fn whole_args<T: Serialize + DeserializeOwned>(args: Value) -> Value {
+    let typed = serde_json::from_value::<T>(args.clone());
+    typed.and_then(serde_json::to_value).unwrap_or(args)
+}
+
 /// A resource with other values in these fields.
 pub fn merged(resource: &Value, fields: &Value) -> Value {
     let mut merged = resource.as_object().cloned().unwrap_or_default();
@@ -111,6 +121,41 @@ impl ItemKind {
     /// Another name, as the fields of a change.
     pub fn renamed(&self, name: &str) -> Value {
         json!({ (self.name): name })
+    }
+
+    /// Returns whether a source is a record of the collection. Changes of mail have folders and labels too.
+    pub fn is_record(&self, source: &Source) -> bool {
+        self.surface != Surface::Email || source.items.iter().all(|item| item.kind.is_none())
+    }
+
+    /// Returns whether the answer to a read by id says that the item does not exist. Mail leaves out unknown messages.
+    pub fn is_gone(&self, sources: &Sources) -> bool {
+        (self.surface == Surface::Email || !sources.sources.is_empty())
+            && sources.sources.iter().all(|source| source.deleted)
+    }
+
+    /// Returns whether the answer to a read by an unknown id has no item. A message may have an error: hosts keep what they have of it.
+    pub fn is_unknown(&self, sources: &Sources) -> bool {
+        let has_no_item =
+            |source: &Source| source.deleted || source.error.is_some() && source.items.is_empty();
+        self.is_gone(sources) || self.surface == Surface::Email && sources.sources.iter().all(has_no_item)
+    }
+
+    /// The arguments of a page of changes. The changes of a mailbox are those of all its folders.
+    pub fn changes(&self, collection: &Collection, limit: u32) -> ChangesRequest {
+        match self.surface {
+            Surface::Email => ChangesRequest { limit, ..ChangesRequest::default() },
+            _ => collection.changes(limit),
+        }
+    }
+
+    /// The arguments of a read of one source.
+    pub fn reference(&self, collection: &Collection, id: &str) -> Value {
+        let messages = vec![MessageRef { source: id.to_owned(), hint: None }];
+        match self.surface {
+            Surface::Email => json!(MessagesGet { messages, ..MessagesGet::default() }),
+            _ => collection.reference(id),
+        }
     }
 }
 
@@ -147,11 +192,6 @@ pub fn main_item(source: &Source) -> Option<&Item> {
     source.items.iter().find(|item| item.external_id == source.external_id).or(source.items.first())
 }
 
-/// Returns whether the answer to a read by id says that the item does not exist.
-pub fn is_gone(sources: &Sources) -> bool {
-    !sources.sources.is_empty() && sources.sources.iter().all(|source| source.deleted)
-}
-
 impl Bench {
     /// Ends the case unless the connector has the surface.
     pub fn needs_surface(&self, kind: &ItemKind) -> Outcome {
@@ -185,6 +225,9 @@ impl Bench {
 
     /// The collection whose content the cases change.
     pub async fn collection(&mut self, kind: &ItemKind) -> Outcome<Collection> {
+        if kind.surface == Surface::Email {
+            return self.mail_folder(kind).await;
+        }
         let pages = self.collections(kind).await?;
         let mut sources = pages.iter().flat_map(|page| &page.sources.sources);
         let fits = |source: &&Source| {
@@ -214,7 +257,7 @@ impl Bench {
         limit: u32,
         cursor: Option<String>,
     ) -> Outcome<Vec<Page>> {
-        let args = collection.changes(limit);
+        let args = kind.changes(collection, limit);
         self.walk((kind.surface, Verb::Changes, kind.changes_op), &args, cursor).await
     }
 
@@ -226,7 +269,7 @@ impl Bench {
         limit: u32,
         cursor: Option<&str>,
     ) -> Result<Page, Error> {
-        let args = collection.changes(limit);
+        let args = kind.changes(collection, limit);
         self.calls.page((kind.surface, Verb::Changes, kind.changes_op), &args, cursor).await
     }
 
@@ -308,7 +351,7 @@ impl Bench {
         collection: &Collection,
         id: &str,
     ) -> Result<Sources, Error> {
-        self.calls.fetch(kind.surface, kind.get_op, &collection.reference(id)).await
+        self.calls.fetch(kind.surface, kind.get_op, &kind.reference(collection, id)).await
     }
 
     /// The source of this id.
@@ -332,12 +375,12 @@ impl Bench {
 
 impl Collection {
     /// The arguments of a read of one source.
-    pub fn reference(&self, id: &str) -> Value {
+    fn reference(&self, id: &str) -> Value {
         json!({ "collection": self.id, "source": id, "timeZone": self.body["timeZone"] })
     }
 
     /// The arguments of a page of changes.
-    pub fn changes(&self, limit: u32) -> ChangesRequest {
+    fn changes(&self, limit: u32) -> ChangesRequest {
         ChangesRequest {
             collection: Some(self.id.clone()),
             time_zone: self.body["timeZone"].as_str().map(str::to_owned),

@@ -2,6 +2,8 @@
 
 use model::calendar::{Calendar, Event};
 use model::contacts::{Contact, ContactBook, ContactGroup};
+use model::email::EmailMessage;
+use model::email::folders::{Folder, Label};
 use model::tasks::{Task, TaskList};
 use model::wire::{Item, Source};
 use serde::de::DeserializeOwned;
@@ -23,6 +25,9 @@ fn fault_of(op: &str, item: &Item) -> Option<(&'static str, String)> {
         "tasks" | "tasks.get" => ("task", fault::<Task>(text)),
         "calendars.list" => ("calendar", fault::<Calendar>(text)),
         "events" | "events.get" => ("event", fault::<Event>(text)),
+        "mail" if item.kind.as_deref() == Some("email_folder") => ("folder", fault::<Folder>(text)),
+        "mail" if item.kind.as_deref() == Some("email_label") => ("label", fault::<Label>(text)),
+        "mail" | "messages.get" => ("message", fault::<EmailMessage>(text)),
         "books.list" => ("address book", fault::<ContactBook>(text)),
         "contacts" | "contacts.get" if item.kind.as_deref() == Some("contact_group") => {
             ("contact group", fault::<ContactGroup>(text))

@@ -21,6 +21,7 @@ impl Case {
     /// Returns the surface that the case needs; none: it is for every connector.
     pub fn surface(&self) -> Option<Surface> {
         match self.group {
+            "email" => Some(Surface::Email),
             "calendar" => Some(Surface::Calendar),
             "contacts" => Some(Surface::Contacts),
             _ => None,

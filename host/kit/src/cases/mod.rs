@@ -7,6 +7,7 @@ mod changes;
 mod claims;
 mod contacts;
 mod discovery;
+mod email;
 mod items;
 mod paging;
 mod reading;
@@ -20,23 +21,26 @@ pub(crate) use crate::cases::items::secrets::find_secrets;
 use crate::cases::calendar::table::CALENDAR_CASES;
 use crate::cases::case::case;
 use crate::cases::contacts::table::CONTACTS_CASES;
+use crate::cases::email::table::EMAIL_CASES;
 use crate::cases::items::{faults, meanwhile, paths, secrets, sent_fields, walks};
 use crate::cases::tasks::TASKS;
 
 /// All cases.
 pub const CASES: [Case; COUNT] = all();
 
-const COUNT: usize = TASKS_CASES.len() + CALENDAR_CASES.len() + CONTACTS_CASES.len();
+const COUNT: usize = TASKS_CASES.len() + CALENDAR_CASES.len() + CONTACTS_CASES.len() + EMAIL_CASES.len();
 
 const fn all() -> [Case; COUNT] {
     const CALENDAR: usize = TASKS_CASES.len();
     const CONTACTS: usize = CALENDAR + CALENDAR_CASES.len();
+    const EMAIL: usize = CONTACTS + CONTACTS_CASES.len();
     let (mut all, mut at) = ([TASKS_CASES[0]; COUNT], 0);
     while at < COUNT {
         all[at] = match at {
             ..CALENDAR => TASKS_CASES[at],
             CALENDAR..CONTACTS => CALENDAR_CASES[at - CALENDAR],
-            CONTACTS.. => CONTACTS_CASES[at - CONTACTS],
+            CONTACTS..EMAIL => CONTACTS_CASES[at - CONTACTS],
+            EMAIL.. => EMAIL_CASES[at - EMAIL],
         };
         at += 1;
     }

@@ -1,10 +1,11 @@
 //! Tasks as the kit writes them.
 
 use model::tasks::Task;
+use model::wire::{ItemDelete, ItemWrite};
 use runtime::Surface;
 use serde_json::{Value, json};
 
-use crate::surface_bench::{Collection, ItemChange, ItemKind, merged};
+use crate::surface_bench::{Collection, ItemChange, ItemKind, whole_args};
 
 /// The operations on tasks.
 pub static TASKS: ItemKind = ItemKind {
@@ -28,19 +29,17 @@ fn task(title: &str) -> Value {
     json!({ "title": title, "notes": "first line\nsecond line, with ünïcödé" })
 }
 
-/// Arguments of a write: a host always sends the whole task.
 fn write(list: &Collection, change: ItemChange) -> Value {
-    let empty = serde_json::to_value(Task::default()).unwrap_or_default();
-    json!({
+    whole_args::<ItemWrite<Task>>(json!({
         "collection": list.id,
         "source": change.source,
-        "body": merged(&empty, &change.body),
+        "body": change.body,
         "changed": change.changed,
         "ifMatch": change.if_match,
         "strict": false,
-    })
+    }))
 }
 
 fn delete(list: &Collection, id: &str) -> Value {
-    json!({ "collection": list.id, "source": id })
+    whole_args::<ItemDelete>(json!({ "collection": list.id, "source": id }))
 }

@@ -2,3 +2,4 @@
 
 pub mod notes;
 pub mod paper;
+mod record_kind;

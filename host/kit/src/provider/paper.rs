@@ -1,5 +1,5 @@
-//! Paper: a small service of lists and items, as many are. The templates are written for it, `connector test` plays it, and
-//! `connector provider` serves it.
+//! Paper: a small service of lists and items, calendars and events, books and cards, as many are. The templates are written for it,
+//! `connector test` plays it, and `connector provider` serves it.
 //!
 //! | request | answer |
 //! |---|---|
@@ -9,8 +9,9 @@
 //! | `POST /v1/lists/{list}/items` | 201 and the item; a repeated `Idempotency-Key` gets the item of the first time |
 //! | `GET`, `PATCH`, `DELETE /v1/lists/{list}/items/{id}` | the item, or 204; 412 where `If-Match` is another version |
 //!
-//! An item is `{id, etag, title, note, done, due}`. `Authorization: Bearer paper-<account>` opens an account, and makes it the first time.
-//! Errors are `{error: {code, message}}`.
+//! Calendars with events are at `/v1/calendars/{calendar}/events`, books with cards at `/v1/books/{book}/cards`, in the same way; pages name
+//! them so too. An item is `{id, etag, title, note, done, due}`; `record_kind.rs` has the fields of the others.
+//! `Authorization: Bearer paper-<account>` opens an account, and makes it the first time. Errors are `{error: {code, message}}`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
@@ -23,6 +24,7 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use crate::escapes::decoded;
+use crate::provider::record_kind::RecordKind;
 
 /// Items of a page, unless the request wants fewer.
 const PAGE: usize = 100;
@@ -46,23 +48,21 @@ struct PaperAccount {
     made: HashMap<String, String>,
 }
 
+/// A list of items, a calendar or a book.
 struct List {
+    kind: RecordKind,
     id: String,
     title: String,
     items: BTreeMap<String, Item>,
 }
 
-#[derive(Clone, Default, Serialize)]
+/// An item, an event or a card.
+#[derive(Clone, Default)]
 struct Item {
     id: String,
     etag: String,
-    title: String,
-    note: Option<String>,
-    done: bool,
-    due: Option<String>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    fields: Map<String, Value>,
     deleted: bool,
-    #[serde(skip)]
     version: u64,
 }
 
@@ -112,17 +112,21 @@ impl Paper {
         let segments: Vec<String> = url.path_segments().into_iter().flatten().map(decoded).collect();
         let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
         let query: HashMap<String, String> = url.query_pairs().into_owned().collect();
-        match (request.method(), segments.as_slice()) {
-            (&Method::GET, ["v1", "me"]) => Ok(account.me()),
-            (&Method::GET, ["v1", "lists"]) => account.lists(&query),
-            (&Method::GET, ["v1", "lists", list, "items"]) => account.items(list, &query),
-            (&Method::POST, ["v1", "lists", list, "items"]) => account.create(list, request),
-            (&Method::GET, ["v1", "lists", list, "items", id]) => {
-                Ok(json_response(StatusCode::OK, account.list(list)?.item(id)?))
+        let kind = segments.get(1).and_then(|collections| RecordKind::find(collections));
+        let kind = kind.filter(|kind| segments.get(3).is_none_or(|records| *records == kind.names().1));
+        match (request.method(), kind, segments.as_slice()) {
+            (&Method::GET, _, ["v1", "me"]) => Ok(account.me()),
+            (&Method::GET, Some(kind), ["v1", _]) => account.lists(kind, &query),
+            (&Method::GET, Some(kind), ["v1", _, list, _]) => {
+                account.items(account.list(kind, list)?, &query)
             }
-            (&Method::PATCH, ["v1", "lists", list, "items", id]) => account.change(list, id, request),
-            (&Method::DELETE, ["v1", "lists", list, "items", id]) => account.delete(list, id, request),
-            (_, ["v1", ..]) => Err(NOT_FOUND),
+            (&Method::POST, Some(kind), ["v1", _, list, _]) => account.create(kind, list, request),
+            (&Method::GET, Some(kind), ["v1", _, list, _, id]) => {
+                Ok(json_response(StatusCode::OK, &account.list(kind, list)?.item(id)?.to_json()))
+            }
+            (&Method::PATCH, Some(kind), ["v1", _, list, _, id]) => account.change(kind, list, id, request),
+            (&Method::DELETE, Some(kind), ["v1", _, list, _, id]) => account.delete(kind, list, id, request),
+            (_, _, ["v1", ..]) => Err(NOT_FOUND),
             _ => Err(PaperRefusal(StatusCode::NOT_FOUND, "notFound", "Paper's paths begin with /v1")),
         }
     }
@@ -130,10 +134,15 @@ impl Paper {
 
 impl PaperAccount {
     fn new(name: &str) -> Self {
-        let list =
-            |id: &str, title: &str| List { id: id.into(), title: title.into(), items: BTreeMap::new() };
-        let lists = vec![list("inbox", "Inbox"), list("home", "Home"), list("work", "Work")];
-        PaperAccount { name: name.into(), lists, version: 0, next: 0, made: HashMap::new() }
+        let lists = [RecordKind::Item, RecordKind::Event, RecordKind::Card].into_iter().flat_map(|kind| {
+            kind.collections().map(|(id, title)| List {
+                kind,
+                id: id.into(),
+                title: title.into(),
+                items: BTreeMap::new(),
+            })
+        });
+        PaperAccount { name: name.into(), lists: lists.collect(), version: 0, next: 0, made: HashMap::new() }
     }
 
     fn me(&self) -> Response<Bytes> {
@@ -146,28 +155,26 @@ impl PaperAccount {
         json_response(StatusCode::OK, &me)
     }
 
-    fn lists(&self, query: &HashMap<String, String>) -> PaperAnswer {
+    fn lists(&self, kind: RecordKind, query: &HashMap<String, String>) -> PaperAnswer {
+        let all: Vec<&List> = self.lists.iter().filter(|list| list.kind == kind).collect();
         let from = match query.get("pageToken") {
-            Some(token) => {
-                token.strip_prefix('l').and_then(|n| n.parse().ok()).filter(|n| *n < self.lists.len())
-            }
+            Some(token) => token.strip_prefix('l').and_then(|n| n.parse().ok()).filter(|n| *n < all.len()),
             None => Some(0),
         };
         let from = from.ok_or(GONE)?;
-        let shown = self.lists.iter().skip(from).take(LISTS);
+        let shown = all.iter().skip(from).take(LISTS);
         let token = |list: &List| format!("share-{}-{}", list.id, hex::encode(&self.name));
         let lists: Vec<Value> = shown
             .map(|list| json!({ "id": list.id, "title": list.title, "etag": "1", "shareToken": token(list) }))
             .collect();
-        let next = (from + LISTS < self.lists.len()).then(|| format!("l{}", from + LISTS));
-        Ok(json_response(StatusCode::OK, &page("lists", &lists, "nextPageToken", next)))
+        let next = (from + LISTS < all.len()).then(|| format!("l{}", from + LISTS));
+        Ok(json_response(StatusCode::OK, &page(kind.names().0, &lists, "nextPageToken", next)))
     }
 
     /// A full listing is sorted by id, one of changes by time. The tokens are `a<version>.<id>` and `c<version>.<until>`, with the
     /// version at which the listing began, so that later changes are reported afterwards.
-    fn items(&self, list: &str, query: &HashMap<String, String>) -> PaperAnswer {
+    fn items(&self, list: &List, query: &HashMap<String, String>) -> PaperAnswer {
         let limit = query.get("limit").and_then(|n| n.parse().ok()).unwrap_or(PAGE).clamp(1, PAGE);
-        let list = self.list(list)?;
         let since = query.get("since").map(|token| self.version_of(token, 's')).transpose()?;
         let walk = query.get("pageToken").map(|token| Walk::read(token, self.version)).transpose()?;
         let walk = walk.unwrap_or_else(|| match since {
@@ -193,7 +200,7 @@ impl PaperAccount {
             _ => ("nextSince", format!("s{until}")),
         };
         let items: Vec<Value> = shown.into_iter().map(Item::to_json).collect();
-        Ok(json_response(StatusCode::OK, &page("items", &items, name, Some(token))))
+        Ok(json_response(StatusCode::OK, &page(list.kind.names().1, &items, name, Some(token))))
     }
 
     fn version_of(&self, token: &str, kind: char) -> Result<u64, PaperRefusal> {
@@ -201,57 +208,57 @@ impl PaperAccount {
         version.filter(|version| *version <= self.version).ok_or(GONE)
     }
 
-    fn list(&self, id: &str) -> Result<&List, PaperRefusal> {
-        self.lists.iter().find(|list| list.id == id).ok_or(NOT_FOUND)
+    fn list(&self, kind: RecordKind, id: &str) -> Result<&List, PaperRefusal> {
+        self.lists.iter().find(|list| list.kind == kind && list.id == id).ok_or(NOT_FOUND)
     }
 
-    fn list_mut(&mut self, id: &str) -> Result<&mut List, PaperRefusal> {
-        self.lists.iter_mut().find(|list| list.id == id).ok_or(NOT_FOUND)
+    fn list_mut(&mut self, kind: RecordKind, id: &str) -> Result<&mut List, PaperRefusal> {
+        self.lists.iter_mut().find(|list| list.kind == kind && list.id == id).ok_or(NOT_FOUND)
     }
 
-    fn create(&mut self, list: &str, request: &Request<Bytes>) -> PaperAnswer {
+    fn create(&mut self, kind: RecordKind, list: &str, request: &Request<Bytes>) -> PaperAnswer {
         let fields = fields(request)?;
         let key = request.headers().get("idempotency-key").and_then(|key| key.to_str().ok());
         if let Some(id) = key.and_then(|key| self.made.get(key)) {
-            return Ok(json_response(StatusCode::OK, self.list(list)?.item(id)?));
+            return Ok(json_response(StatusCode::OK, &self.list(kind, list)?.item(id)?.to_json()));
         }
         if self.lists.iter().map(|list| list.items.len()).sum::<usize>() >= MAX_ITEMS {
             return Err(PaperRefusal(StatusCode::INSUFFICIENT_STORAGE, "full", "the account is full"));
         }
-        self.list(list)?;
+        self.list(kind, list)?;
         let id = format!("i{:06}", self.next);
-        let mut item = Item { id: id.clone(), ..Item::default() };
-        item.take(&fields)?;
+        let mut item = Item { id: id.clone(), fields: kind.new_fields(), ..Item::default() };
+        item.take(kind, &fields)?;
         self.next += 1;
         if let Some(key) = key {
             self.made.insert(key.to_owned(), id);
         }
-        Ok(json_response(StatusCode::CREATED, &self.store(list, item)?))
+        Ok(json_response(StatusCode::CREATED, &self.store(kind, list, item)?.to_json()))
     }
 
-    fn change(&mut self, list: &str, id: &str, request: &Request<Bytes>) -> PaperAnswer {
+    fn change(&mut self, kind: RecordKind, list: &str, id: &str, request: &Request<Bytes>) -> PaperAnswer {
         let fields = fields(request)?;
-        let mut item = self.list(list)?.item(id)?.clone();
+        let mut item = self.list(kind, list)?.item(id)?.clone();
         item.is_still(request)?;
-        item.take(&fields)?;
-        Ok(json_response(StatusCode::OK, &self.store(list, item)?))
+        item.take(kind, &fields)?;
+        Ok(json_response(StatusCode::OK, &self.store(kind, list, item)?.to_json()))
     }
 
-    fn delete(&mut self, list: &str, id: &str, request: &Request<Bytes>) -> PaperAnswer {
-        let item = self.list(list)?.item(id)?;
+    fn delete(&mut self, kind: RecordKind, list: &str, id: &str, request: &Request<Bytes>) -> PaperAnswer {
+        let item = self.list(kind, list)?.item(id)?;
         item.is_still(request)?;
         let gone = Item { id: item.id.clone(), deleted: true, ..Item::default() };
-        self.store(list, gone)?;
+        self.store(kind, list, gone)?;
         let mut response = Response::new(Bytes::new());
         *response.status_mut() = StatusCode::NO_CONTENT;
         Ok(response)
     }
 
     /// The item with its new version.
-    fn store(&mut self, list: &str, mut item: Item) -> Result<Item, PaperRefusal> {
+    fn store(&mut self, kind: RecordKind, list: &str, mut item: Item) -> Result<Item, PaperRefusal> {
         self.version += 1;
         (item.version, item.etag) = (self.version, format!("\"{}\"", self.version));
-        self.list_mut(list)?.items.insert(item.id.clone(), item.clone());
+        self.list_mut(kind, list)?.items.insert(item.id.clone(), item.clone());
         Ok(item)
     }
 }
@@ -264,7 +271,13 @@ impl List {
 
 impl Item {
     fn to_json(&self) -> Value {
-        if self.deleted { json!({ "id": self.id, "deleted": true }) } else { json!(self) }
+        if self.deleted {
+            return json!({ "id": self.id, "deleted": true });
+        }
+        let mut shown = self.fields.clone();
+        shown.insert("id".to_owned(), json!(self.id));
+        shown.insert("etag".to_owned(), json!(self.etag));
+        Value::Object(shown)
     }
 
     /// Refuses a change of another version.
@@ -276,22 +289,14 @@ impl Item {
     }
 
     /// Takes the fields of a request; other fields stay.
-    fn take(&mut self, fields: &Map<String, Value>) -> Result<(), PaperRefusal> {
-        let invalid = |message| PaperRefusal(StatusCode::UNPROCESSABLE_ENTITY, "invalid", message);
-        for (name, value) in fields {
-            match (name.as_str(), value) {
-                ("title", Value::String(title)) if !title.is_empty() => self.title.clone_from(title),
-                ("note", Value::String(note)) => self.note = Some(note.clone()),
-                ("note", Value::Null) => self.note = None,
-                ("done", Value::Bool(done)) => self.done = *done,
-                ("due", Value::String(due)) if due.parse::<jiff::civil::Date>().is_ok() => {
-                    self.due = Some(due.clone());
-                }
-                ("due", Value::Null) => self.due = None,
-                _ => return Err(invalid("an item has title, note, done and due (YYYY-MM-DD)")),
-            }
+    fn take(&mut self, kind: RecordKind, fields: &Map<String, Value>) -> Result<(), PaperRefusal> {
+        let is_taken = fields.iter().all(|(name, value)| kind.takes(name, value));
+        let fields = fields.iter().map(|(name, value)| (name.clone(), value.clone()));
+        self.fields.extend(fields);
+        match is_taken && kind.is_whole(&self.fields) {
+            true => Ok(()),
+            false => Err(PaperRefusal(StatusCode::UNPROCESSABLE_ENTITY, "invalid", kind.requirement())),
         }
-        if self.title.is_empty() { Err(invalid("an item needs a title")) } else { Ok(()) }
     }
 }
 
@@ -403,6 +408,29 @@ mod tests {
         for bad in [json!({ "title": "" }), json!({ "due": "soon" }), json!({ "colour": 1 }), json!([])] {
             let (status, error) = ask(&paper, "PATCH", &path, &bad, &[]);
             assert!(status == 422 || status == 400, "{bad}: {error}");
+        }
+    }
+
+    #[test]
+    fn calendars_and_books_are_like_lists() {
+        let paper = Paper::default();
+        let times = json!({ "title": "A", "start": "2026-05-01", "end": "2026-05-02" });
+        let (status, event) = ask(&paper, "POST", "/v1/calendars/main/events", &times, &[]);
+        assert_eq!((status, &event["start"], &event["zone"]), (201, &json!("2026-05-01"), &Value::Null));
+        let (_, page) = ask(&paper, "GET", "/v1/calendars/main/events", &Value::Null, &[]);
+        assert_eq!(page["events"], json!([event]));
+        let (_, books) = ask(&paper, "GET", "/v1/books", &Value::Null, &[]);
+        assert_eq!(
+            (&books["books"][0]["title"], &books["nextPageToken"]),
+            (&json!("Contacts"), &json!("l2"))
+        );
+        for (path, status) in [
+            ("/v1/books/main/events", 404),
+            ("/v1/lists/main/items", 404),
+            ("/v1/calendars/home/events", 200),
+            ("/v1/notes", 404),
+        ] {
+            assert_eq!(ask(&paper, "GET", path, &Value::Null, &[]).0, status, "{path}");
         }
     }
 

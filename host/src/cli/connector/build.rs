@@ -60,6 +60,7 @@ pub fn built_unless(
 /// The component and its size, in a sentence.
 pub fn render_built(built: &BuiltComponent) -> String {
     let path = built.component.strip_prefix(".").unwrap_or(&built.component).display();
-    // A precise size to a tenth of a megabyte.
-    format!("{path} ({}.{} MB)", built.bytes / 1_000_000, built.bytes % 1_000_000 / 100_000)
+    // A precise size to a tenth of a mebibyte.
+    let tenths = built.bytes.saturating_mul(10) >> 20;
+    format!("{path} ({}.{} MiB)", tenths / 10, tenths % 10)
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use authoring::{ConnectorName, Language, SDK_VERSION, create};
+use authoring::{ConnectorName, Language, SDK_VERSION, TemplateSurface, create};
 use clap::Args;
 use serde_json::json;
 
@@ -16,7 +16,8 @@ use crate::cli::output::answer;
 #[command(after_help = "\
 Examples:
   switchboard connector new notes --lang rust
-  switchboard connector new notes --lang typescript")]
+  switchboard connector new notes --lang typescript
+  switchboard connector new my-calendar --lang rust --surface calendar")]
 pub struct New {
     /// The connector's name: lower-case letters, digits and "-"
     #[arg(value_name = "NAME")]
@@ -24,6 +25,9 @@ pub struct New {
     /// The language: rust, typescript or javascript
     #[arg(long, value_name = "LANGUAGE")]
     lang: String,
+    /// The kind of data: tasks, calendar or contacts
+    #[arg(long, value_name = "SURFACE", default_value = "tasks")]
+    surface: String,
     /// Folder in which the project's folder is created
     #[arg(long = "in", value_name = "DIR", default_value = ".")]
     folder: PathBuf,
@@ -36,10 +40,11 @@ impl New {
     pub fn run(self) -> Result<()> {
         let name: ConnectorName = self.name.parse()?;
         let language: Language = self.lang.parse()?;
-        let created = create(&name, language, &self.folder)?;
+        let surface: TemplateSurface = self.surface.parse()?;
+        let created = create(&name, language, surface, &self.folder)?;
         let folder = created.folder.strip_prefix(Path::new(".")).unwrap_or(&created.folder).display();
         if self.json {
-            let shown = json!({ "name": name.as_str(), "language": language.as_str(), "folder": created.folder, "files": created.files, "sdk": SDK_VERSION });
+            let shown = json!({ "name": name.as_str(), "language": language.as_str(), "surface": surface.as_str(), "folder": created.folder, "files": created.files, "sdk": SDK_VERSION });
             return answer(&serde_json::to_string_pretty(&shown)?);
         }
         answer(&format!(

@@ -59,6 +59,7 @@ impl Test {
         };
         let options = Options { cases: self.case, ..options(&project, folder, provider, self.seed)? };
         let report = kit::run(options, step).await.map_err(with_help)?;
+        let report = if project.language == Language::Rust { report } else { report.in_javascript() };
         let path = project.folder.join("build/report.json");
         let text = placed(&project.folder, &serde_json::to_string_pretty(&report)?);
         std::fs::write(&path, &text).with_context(|| format!("cannot write {}", path.display()))?;

@@ -1,11 +1,12 @@
 //! Events as the kit writes them.
 
+use model::wire::calendar::{EventDelete, EventWrite};
 use model::wire::{Item, Mutated, Source};
 use runtime::Surface;
 use serde_json::{Value, json};
 
 use crate::bench::{Bench, Outcome, failed};
-use crate::surface_bench::{Collection, ItemChange, ItemKind, main_item, merged, supported};
+use crate::surface_bench::{Collection, ItemChange, ItemKind, main_item, merged, supported, whole_args};
 
 /// The zone of the kit's events. Its clocks go forward on 29 March 2026 at 2:00 local time.
 pub const ZONE: &str = "Europe/Berlin";
@@ -40,7 +41,7 @@ fn event(title: &str) -> Value {
 }
 
 fn write(calendar: &Collection, change: ItemChange) -> Value {
-    json!({
+    whole_args::<EventWrite>(json!({
         "collection": calendar.id,
         "timeZone": calendar.body["timeZone"],
         "target": { "source": change.source, "ifMatch": change.if_match },
@@ -48,17 +49,17 @@ fn write(calendar: &Collection, change: ItemChange) -> Value {
         "changed": change.changed,
         "notify": "none",
         "strict": false,
-    })
+    }))
 }
 
 fn delete(calendar: &Collection, id: &str) -> Value {
-    json!({
+    whole_args::<EventDelete>(json!({
         "collection": calendar.id,
         "timeZone": calendar.body["timeZone"],
         "target": { "source": id },
         "notify": "none",
         "strict": false,
-    })
+    }))
 }
 
 /// A series from `start` on, an hour each time.

@@ -46,15 +46,17 @@ pub async fn round_trip(bench: &mut Bench) -> Outcome {
             true => &["allDay", "startDate", "endDate"],
             false => &["allDay", "start", "end", "timeZone", "endTimeZone"],
         };
-        let asked = |field: &str| match fields[field].is_null() && field == "allDay" {
+        // A field that is left out has its default.
+        let value = |event: &Value, field: &str| match event[field].is_null() && field == "allDay" {
             true => json!(false),
-            false => fields[field].clone(),
+            false => event[field].clone(),
         };
+        let (asked, seen) = (|field: &str| value(&fields, field), |field: &str| value(&read, field));
         let differ: Vec<String> = compared
             .iter()
-            .filter(|field| !is_same(&asked(field), &read[**field]))
+            .filter(|field| !is_same(&asked(field), &seen(field)))
             .filter(|field| !warned.iter().any(|name| name == **field))
-            .map(|field| format!("{field} was {}, and is {}", asked(field), read[*field]))
+            .map(|field| format!("{field} was {}, and is {}", asked(field), seen(field)))
             .collect();
         ensure(differ.is_empty(), || format!("of an event {form}: {}", differ.join("; ")), FORMS_HELP)?;
     }

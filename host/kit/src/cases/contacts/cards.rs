@@ -1,9 +1,11 @@
 //! Contacts as the kit writes them.
 
+use model::wire::ItemDelete;
+use model::wire::contacts::ContactWrite;
 use runtime::Surface;
 use serde_json::{Value, json};
 
-use crate::surface_bench::{Collection, ItemChange, ItemKind};
+use crate::surface_bench::{Collection, ItemChange, ItemKind, whole_args};
 
 /// The operations on contacts.
 pub static CONTACTS: ItemKind = ItemKind {
@@ -36,7 +38,7 @@ fn contact(name: &str) -> Value {
 }
 
 fn write(book: &Collection, change: ItemChange) -> Value {
-    json!({
+    whole_args::<ContactWrite>(json!({
         "collection": book.id,
         "source": change.source,
         "body": change.body,
@@ -45,9 +47,9 @@ fn write(book: &Collection, change: ItemChange) -> Value {
         "strict": false,
         "joins": [],
         "leaves": [],
-    })
+    }))
 }
 
 fn delete(book: &Collection, id: &str) -> Value {
-    json!({ "collection": book.id, "source": id })
+    whole_args::<ItemDelete>(json!({ "collection": book.id, "source": id }))
 }

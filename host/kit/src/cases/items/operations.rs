@@ -81,8 +81,9 @@ impl Stage {
         Some(match (operation, &self.source) {
             (Operation::Changes, _) => {
                 let of = (kind.surface, Verb::Changes, kind.changes_op);
-                calls.page(of, &collection.changes(0), None).await.map(of_page)
+                calls.page(of, &kind.changes(collection, 0), None).await.map(of_page)
             }
+            (Operation::Collections, _) if kind.list_op.is_empty() => return None,
             (Operation::Collections, _) => {
                 let of = (kind.surface, Verb::Fetch, kind.list_op);
                 calls.page(of, &ChangesRequest::default(), None).await.map(of_page)
@@ -92,7 +93,7 @@ impl Stage {
                 calls.mutate(kind.surface, kind.create_op, &args, &key).await.map(of_write)
             }
             (Operation::Get, Some(source)) => {
-                let args = collection.reference(&source.external_id);
+                let args = kind.reference(collection, &source.external_id);
                 let read: Result<Sources, Error> = calls.fetch(kind.surface, kind.get_op, &args).await;
                 read.map(|read| read.sources)
             }
@@ -120,7 +121,7 @@ impl Bench {
             None => {
                 let pages = self.items(kind, &collection, 0, None).await?;
                 let mut sources = pages.into_iter().flat_map(|page| page.sources.sources);
-                sources.find(|source| !source.deleted && source.error.is_none())
+                sources.find(|source| !source.deleted && source.error.is_none() && kind.is_record(source))
             }
         };
         Ok(Stage { kind, case, collection, source })

@@ -10,14 +10,14 @@ use crate::line::{Exchange, Fault};
 use crate::surface_bench::{Collection, ItemChange, ItemKind};
 
 /// An id without special characters.
-const PLAIN: &str = "swkit-plain";
+pub const PLAIN: &str = "swkit-plain";
 /// Ids that lead to other URLs unless they are escaped.
 const LEADING: [&str; 4] = ["../swkit-user", "swkit-a/swkit-b?swkit-c=1&swkit-d=2#swkit-e", "..", "%2e%2e"];
 /// Path segments and query names that a request has only if one of these ids was not escaped.
 const SEGMENTS: [&str; 2] = ["swkit-user", "swkit-b"];
 const NAMES: [&str; 2] = ["swkit-c", "swkit-d"];
 
-const HELP: &str = "escape each segment of a path and each value of a query; an id that is . or .. is failure not-found. Rust: `url` of the template; TypeScript: url(server, segments, query)";
+const HELP: &str = "escape each segment of a path and each value of a query; an id that is . or .. is failure not-found. `url` of the template does it";
 
 /// The operations whose URLs are checked. The id is that of an item, of `changes` that of a collection.
 const OPERATIONS: [Operation; 4] = [Operation::Get, Operation::Update, Operation::Delete, Operation::Changes];
@@ -77,7 +77,7 @@ async fn requests(
 }
 
 /// Returns whether a request for this id has another target than those for the plain one.
-fn leads_elsewhere(request: &Exchange, id: &str, plain: &[Exchange]) -> bool {
+pub fn leads_elsewhere(request: &Exchange, id: &str, plain: &[Exchange]) -> bool {
     let Some((path, names)) = parts(&request.url) else { return true };
     if path.iter().any(|segment| SEGMENTS.contains(&segment.as_str()))
         || names.iter().any(|name| NAMES.contains(&name.as_str()))

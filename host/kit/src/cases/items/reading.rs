@@ -4,7 +4,7 @@ use runtime::Code;
 use serde_json::Value;
 
 use crate::bench::{Bench, Outcome, Verdict, body, describe_error, ensure, ensure_valid, failed};
-use crate::surface_bench::{ItemKind, is_gone, supported};
+use crate::surface_bench::{ItemKind, supported};
 
 /// Items that are read by their ids.
 const READ: usize = 5;
@@ -13,7 +13,7 @@ const READ: usize = 5;
 pub async fn get(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     let collection = bench.fill(kind, "R1", 2).await?;
     let pages = bench.items(kind, &collection, 0, None).await?;
-    let sources = pages.iter().flat_map(|page| &page.sources.sources);
+    let sources = pages.iter().flat_map(|page| &page.sources.sources).filter(|source| kind.is_record(source));
     for source in sources.filter(|source| !source.deleted && source.error.is_none()).take(READ) {
         let id = &source.external_id;
         let read = supported(bench.get_item(kind, &collection, id).await, kind.get_op)?;
@@ -42,7 +42,7 @@ pub async fn missing(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     let collection = bench.collection(kind).await?;
     match bench.get_item(kind, &collection, "swkit-is-not-there").await {
         Err(error) if error.code == Code::NotFound => Ok(()),
-        Ok(sources) if is_gone(&sources) => Ok(()),
+        Ok(sources) if kind.is_unknown(&sources) => Ok(()),
         Ok(sources) => failed(
             format!("{} of an unknown id answers with {} sources", kind.get_op, sources.sources.len()),
             "answer with failure not-found: an empty answer looks like an item without content",
@@ -52,7 +52,7 @@ pub async fn missing(bench: &mut Bench, kind: &ItemKind) -> Outcome {
         }
         Err(error) => failed(
             format!("{} of an unknown id fails: {}", kind.get_op, describe_error(&error)),
-            "the provider's 404 is failure not-found; Context::send_ok (TypeScript: context.sendOk) does it",
+            "the provider's 404 is failure not-found; Context::send_ok does it",
         ),
     }
 }
@@ -67,7 +67,7 @@ pub async fn deleted(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     supported(gone, kind.delete_op)?;
     match bench.get_item(kind, &collection, &id).await {
         Err(error) if error.code == Code::NotFound => Ok(()),
-        Ok(sources) if is_gone(&sources) => Ok(()),
+        Ok(sources) if kind.is_gone(&sources) => Ok(()),
         Ok(_) => failed(format!("a deleted {} can still be read", kind.item), HELP),
         Err(error) => failed(
             format!("{} of a deleted {} fails: {}", kind.get_op, kind.item, describe_error(&error)),

@@ -1,4 +1,4 @@
-//! Secrets of the provider and texts of the account in the connector's output.
+//! Cases that check the connector's output for secrets of the provider and data of the account.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::escapes::decoded;
 use crate::line::Fault;
 use crate::surface_bench::{ItemChange, ItemKind, merged, optional, written_source};
 
-/// The endings of names of members that hold a secret.
+/// Suffixes of the names of members that hold a secret.
 const SECRETS: [&str; 3] = ["secret", "password", "bearer"];
 /// The words before `key` or `token` that make it a credential. Other keys are ids and names: `projectKey`, `lastEvaluatedKey`.
 const CREDENTIALS: [&str; 21] = [
@@ -36,7 +36,7 @@ const CREDENTIALS: [&str; 21] = [
     "signing",
     "subscription",
 ];
-/// Parts of names of tokens that are positions or versions, not secrets.
+/// Parts of token names that mark positions or versions, not secrets.
 const POSITIONS: [&str; 40] = [
     "after",
     "anchor",
@@ -79,9 +79,9 @@ const POSITIONS: [&str; 40] = [
     "version",
     "watermark",
 ];
-/// The shortest value that counts as a secret, in bytes.
+/// The minimum length of a value that counts as a secret, in bytes.
 const MIN_SECRET: usize = 8;
-/// A marker in every text that `S6` writes, in lower case.
+/// A lower-case marker in every text that `S6` writes.
 const PRIVATE: &str = "s6-private";
 
 /// Returns the values in a provider's answers whose names mark them as secrets: `apiKey`, `shareToken`, `client_secret`.
@@ -118,7 +118,7 @@ fn names_secret(name: &str) -> bool {
     SECRETS.iter().any(|end| name.ends_with(end))
 }
 
-/// Calls the operations of the surface that the connector has.
+/// Calls all operations of the surface that the connector supports.
 async fn exercise(bench: &mut Bench, kind: &ItemKind, fields: Value, case: &str) -> Outcome {
     let collection = bench.collection(kind).await?;
     let made =
@@ -138,7 +138,7 @@ async fn exercise(bench: &mut Bench, kind: &ItemKind, fields: Value, case: &str)
     bench.items(kind, &collection, 0, None).await.map(drop)
 }
 
-/// `S5`: no secret leaves the connector.
+/// Case `S5`: no secret leaves the connector.
 pub async fn secrets(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     const HELP: &str = "the host adds credentials by itself. Keep keys and tokens from the provider's answers out of URLs, bodies, answers, errors and the log";
     bench.needs_surface(kind)?;
@@ -164,7 +164,7 @@ pub async fn secrets(bench: &mut Bench, kind: &ItemKind) -> Outcome {
         let out = bench.calls.outputs.iter().chain(&logged).any(|text| shows(text));
         ensure(!out, || "a secret is in an answer, in an error or in the log".to_owned(), HELP)?;
     }
-    // A value that the connector returns as an id or a version is allowed in URLs.
+    // A value that the connector also returns, such as an id or a version, is allowed in URLs.
     let is_answered = |value: &String| bench.calls.outputs.iter().any(|text| text.contains(value.as_str()));
     let found = find_secrets(&bench.interceptor.take_answers());
     for secret in found.iter().filter(|secret| !is_answered(secret)) {
@@ -183,7 +183,7 @@ pub async fn secrets(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     Ok(())
 }
 
-/// `S6`: the log contains no data of the account.
+/// Case `S6`: the log contains no data of the account.
 pub async fn quiet_log(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     const HELP: &str =
         "log what happened, how often, and ids: no titles, notes, categories, addresses or names of people";
@@ -194,7 +194,7 @@ pub async fn quiet_log(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     };
     let fields = private(bench, kind).await?;
     exercise(bench, kind, fields.clone(), "S6").await?;
-    // A request that is rejected: connectors log it, and may log all of it.
+    // Send a request that the provider rejects: connectors log those, and may log too much.
     let collection = bench.collection(kind).await?;
     bench.line.spoil_all(Fault::Answer(400, Vec::new(), "{}"));
     let rejected = ItemChange::create(fields);
@@ -214,11 +214,11 @@ pub async fn quiet_log(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     )
 }
 
-/// The fields of an item whose texts all hold [`PRIVATE`].
+/// The fields of an item with [`PRIVATE`] in each text.
 async fn private(bench: &mut Bench, kind: &ItemKind) -> Outcome<Value> {
     let text = |of: &str| json!(format!("swkit-S6-private-{of}"));
     let person = json!([{ "email": "swkit-s6-private@example.test", "name": text("person") }]);
-    // Without the feature a provider could send mail.
+    // Attendees only with the feature: otherwise the provider might send them real mail.
     let invites = kind.surface == Surface::Calendar && bench.features(kind).await?["attendees"] == true;
     let mut fields = merged(&(kind.body)(&kind.label("S6-private")), &json!({ (kind.other): text("notes") }));
     match kind.surface {
@@ -231,6 +231,7 @@ async fn private(bench: &mut Bench, kind: &ItemKind) -> Outcome<Value> {
             fields["emails"] = json!([{ "value": "swkit-s6-private@example.test", "type": "work" }]);
             fields["familyName"] = text("family");
         }
+        Surface::Email => fields["from"] = json!("swkit-s6-private@example.test"),
         _ => {}
     }
     Ok(fields)

@@ -136,7 +136,12 @@ impl ConnectorFacts {
         add(&mut text, "exports", &[claimed]);
         self.add_imports(&mut text);
         let Component { path, bytes, most_bytes, .. } = &self.component;
-        let size = format!("{}, {} of at most {}", path.display(), megabytes(*bytes), megabytes(*most_bytes));
+        let size = format!(
+            "{}, {} of at most {}",
+            path.display(),
+            mebibytes(*bytes as u64),
+            mebibytes(*most_bytes as u64)
+        );
         add(&mut text, "component", &[size]);
         let start = &self.start;
         let start = format!(
@@ -196,10 +201,6 @@ fn join_values(values: &[String]) -> String {
     if values.is_empty() { "nothing".to_owned() } else { values.join("; ") }
 }
 
-fn megabytes(bytes: usize) -> String {
-    format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000)
-}
-
 /// Whole mebibytes without a fraction, others with one decimal.
 fn mebibytes(bytes: u64) -> String {
     let tenths = bytes.saturating_mul(10) >> 20;
@@ -224,7 +225,7 @@ mod tests {
 
     #[test]
     fn quantities_have_units() {
-        assert_eq!(megabytes(912_345), "0.9 MB");
+        assert_eq!(mebibytes(912_345), "0.8 MiB");
         assert_eq!((mebibytes(64 << 20), mebibytes(1_200_000)), ("64 MiB".to_owned(), "1.1 MiB".to_owned()));
         let times = [500, 500_000, 2_000_000, 2_500_000].map(milliseconds);
         assert_eq!(times, ["0.5 ms", "500 ms", "2 s", "2500 ms"]);

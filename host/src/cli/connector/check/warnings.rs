@@ -100,7 +100,7 @@ fn of_component(facts: &ConnectorFacts, project: Option<&Project>) -> Vec<Warnin
     if is_rust && component.bytes > LARGE_RUST {
         warn(
             "size",
-            format!("the component has {} MB", component.bytes / 1_000_000),
+            format!("the component has {} MiB", component.bytes >> 20),
             "keep lto = true, codegen-units = 1 and strip = \"debuginfo\" in [profile.release], and look for large dependencies",
         );
     }
