@@ -110,6 +110,10 @@ async fn a_fault_hits_one_application() {
     assert_eq!((&planned["status"], &planned["lostAnswer"]), (&json!(403), &json!(false)));
     api.post(events, event()).send().await.refused(400, "provider_rejected");
     other.post(&paths[1].1, event()).send().await.expect(201);
+    // Everyone may plan faults of an account, and nobody those of an application of others: its name at the provider is a secret.
+    let path = format!("/sandbox/apps/{}/faults", tenant(&server, &other).await.application_id);
+    server.provider("alice").post(path, json!({ "status": 403 })).send().await.expect(201);
+    other.post(&paths[1].1, event()).send().await.expect(201);
     let asked = json!({ "connectionId": connection, "type": "calendar.event.created" });
     api.post("/v1/test/trigger", asked).send().await.expect(200);
 

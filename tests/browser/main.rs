@@ -5,10 +5,11 @@
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use harness::{Actor, TestServer};
+use harness::{Actor, TestServer, bundle, share_compiled_code};
 use reqwest::Method;
 use serde_json::{Value, json};
 use service::manage::operators::links;
+use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::Mutex;
@@ -19,7 +20,7 @@ static TURN: Mutex<()> = Mutex::const_new(());
 /// Paths of the browser and of what drives it, as `tests/browser/install.sh` tells.
 struct Tools {
     node: String,
-    environment: [(&'static str, String); 3],
+    environment: [(&'static str, String); 6],
 }
 
 /// The tools, or none where they are not installed; then, unless they are required, the test says so and ends.
@@ -36,10 +37,14 @@ fn tools() -> Option<Tools> {
         (found("BROWSER_NODE")?, found("BROWSER_PATH")?, found("BROWSER_MODULES")?);
     let pictures = pictures();
     std::fs::create_dir_all(&pictures).expect("a folder for pictures");
+    let client = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sdk/clients/typescript/src");
     let environment = [
         ("BROWSER_PATH", browser),
         ("BROWSER_MODULES", modules),
         ("BROWSER_PICTURES", pictures.to_string_lossy().into_owned()),
+        ("SWITCHBOARD_TEST_BINARY", env!("CARGO_BIN_EXE_switchboard-under-test").to_owned()),
+        ("SWITCHBOARD_TEST_BUNDLE", bundle().to_string_lossy().into_owned()),
+        ("CLIENT_SOURCES", client.to_string_lossy().into_owned()),
     ];
     Some(Tools { node, environment })
 }
@@ -53,6 +58,8 @@ fn pictures() -> PathBuf {
 struct Stage {
     server: TestServer,
     api: Actor,
+    /// A data directory for a server of the scenario's own.
+    folder: TempDir,
 }
 
 impl Stage {
@@ -90,6 +97,7 @@ impl Stage {
                 json!(link.expect("there is no operator yet").path())
             }
             "key" => json!(self.api.key),
+            "folder" => json!(self.folder.path()),
             // The cookie of an administrator of the installation.
             "operator" => {
                 let operator = self.server.operator(None).await;
@@ -133,7 +141,9 @@ async fn play(name: &str) {
     let server = TestServer::start().await;
     let api = server.client().await;
     let origin = format!("http://{}", server.address);
-    let stage = Stage { server, api };
+    let folder = TempDir::new().expect("a folder");
+    share_compiled_code(folder.path());
+    let stage = Stage { server, api, folder };
     let connection = stage.api.connect_account("alice").await;
     let calendar = json!({ "connectionId": connection, "name": "Bookings", "timeZone": "UTC" });
     let calendar = stage.api.post("/v1/calendars", calendar).send().await.expect(201);
@@ -238,4 +248,8 @@ scenarios! {
     docs_send_requests_with_the_readers_key
     docs_follow_the_addresses_of_the_former_page
     docs_first_view_is_small
+    /// By what the documentation says and nothing else, with the program as the terminal.
+    a_newcomer_receives_a_webhook
+    /// With a key that names the page's host; a page of any other host gets the client's error.
+    the_client_runs_in_a_page_of_another_origin
 }

@@ -83,7 +83,7 @@ const stage = {
 
 let failure;
 try {
-  const files = ["flows", "keys", "zones", "embed", "looks", "calls", "calendars", "hosts", "admin-walk", "admin-looks", "docs"];
+  const files = ["flows", "keys", "zones", "embed", "looks", "calls", "calendars", "hosts", "admin-walk", "admin-looks", "docs", "walk", "client"];
   const parts = await Promise.all(files.map((file) => import(`./scenarios/${file}.mjs`)));
   const scenario = parts.map((part) => part[name]).find(Boolean);
   check(scenario, `there is a scenario ${name}`);

@@ -24,7 +24,7 @@ use crate::share_compiled_code;
 const VARIABLE: &str = "SWITCHBOARD_TEST_HOSTS";
 
 /// Tests, by the beginning of their names, that run on one host, each with the reason.
-const ON_ONE_HOST: [(&str, &str); 15] = [
+const ON_ONE_HOST: [(&str, &str); 16] = [
     (
         "contract::cors::a_refused_page_reads_why",
         "the budgets of keys and addresses are each host's own (`web::rate_limit`)",
@@ -59,6 +59,7 @@ const ON_ONE_HOST: [(&str, &str); 15] = [
         "jobs::listen::",
         "it looks at what the first host tells others, and no test has the second host tell anything",
     ),
+    ("mcp::server::calls_count_for_the_budget", "the budget of a key is each host's own (`web::rate_limit`)"),
     ("oauth::token::tokens_share_the_budget", "the budget of a key is each host's own (`web::rate_limit`)"),
     (
         "webhooks::delivery::a_new_event_wakes_its_deliveries_without_a_job",

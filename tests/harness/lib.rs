@@ -16,6 +16,7 @@ mod relay;
 pub mod stored;
 
 use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
@@ -101,7 +102,14 @@ pub fn share_compiled_code(data: &Path) {
     std::fs::create_dir_all(&shared).expect("the cache folder can be made");
     std::fs::write(data.join("master.key"), "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=")
         .expect("a key file");
+    keep_private(&data.join("master.key"));
     std::os::unix::fs::symlink(&shared, data.join("cache")).expect("a link to the cache");
+}
+
+/// Lets the owner alone read a file, as the service makes its own.
+fn keep_private(file: &Path) {
+    let permissions = std::fs::Permissions::from_mode(0o600);
+    std::fs::set_permissions(file, permissions).expect("the owner may change it");
 }
 
 /// Returns a builder of a test's HTTP clients, which trust no certificate: the servers of tests speak plain HTTP, and each client would
@@ -172,7 +180,8 @@ impl Builder {
         if let Some(file) = self.config.sqlite_file()
             && !file.exists()
         {
-            std::fs::write(file, migrated::file().await).expect("the database can be written");
+            std::fs::write(&file, migrated::file().await).expect("the database can be written");
+            keep_private(&file);
         }
         TestServer::open(self.config, self.surroundings, data, (self.pulls, hosts::are_wanted())).await
     }
@@ -456,6 +465,7 @@ async fn make_key(
         created_at: app.now(),
         kind: KeyKind::Key,
         grant_id: None,
+        agent: None,
     };
     change(&mut key);
     let ids = (app.new_id(Kind::Organization), app.new_id(Kind::Application));

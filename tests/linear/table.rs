@@ -35,6 +35,7 @@ pub const ROWS: &[Row] = &[
     row("html", "html.address", &[ADDRESSES, REFERENCES, STYLES]),
     row("html", "html.text", &[TAGS, MARKUP, REFERENCES]),
     row("html", "html.plain", &[TAGS, MARKUP, REFERENCES]),
+    row("html", "html.visible", &[TAGS, MARKUP, REFERENCES, STYLES]),
     row("html", "html.snippet", &[TAGS, MARKUP, REFERENCES]),
     row("html", "html.content_ids", &[CONTENT_IDS]),
     // At most 8 KiB of a text are read for its snippet.

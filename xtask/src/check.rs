@@ -188,7 +188,7 @@ pub fn oracle() -> Result<String> {
     let (python, done) = (dir.join("bin/python"), dir.join("installed"));
     if fs::read(&done).ok() != Some(fs::read(&wanted)?) {
         project::step(
-            "installing the oracles (python-dateutil, icalendar, vobject, standardwebhooks, tzlocal, cryptography, google-api-python-client)",
+            "installing the oracles (python-dateutil, icalendar, vobject, standardwebhooks, tzlocal, cryptography, google-api-python-client, schemathesis)",
         );
         virtual_environment::create(&dir)?;
         let mut pip = project::command(&path(dir.join("bin/pip")));

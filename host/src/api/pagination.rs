@@ -1,5 +1,7 @@
 //! `limit`, `cursor` and `next_cursor`, and the JSON of a page. `web::cursor` creates and verifies the cursors.
 
+use std::num::IntErrorKind;
+
 use base::error::{Code, Result, invalid};
 use model::bounds::list::{DEFAULT_LIMIT, MAX_LIMIT};
 use service::app::page_cache;
@@ -9,6 +11,8 @@ pub fn limit(text: Option<&str>) -> Result<i64> {
     let Some(text) = text else { return Ok(DEFAULT_LIMIT) };
     match text.parse::<i64>() {
         Ok(n) if n >= 1 => Ok(n.min(MAX_LIMIT)),
+        // More than the type can hold is more than a page may have.
+        Err(e) if *e.kind() == IntErrorKind::PosOverflow => Ok(MAX_LIMIT),
         _ => Err(invalid(Code::InvalidParameter, "limit", "limit must be an integer from 1 to 200")),
     }
 }
@@ -18,6 +22,7 @@ pub fn sequence(name: &str, text: Option<&str>) -> Result<Option<i64>> {
     let Some(text) = text else { return Ok(None) };
     match text.parse::<i64>() {
         Ok(sequence) if sequence >= 0 => Ok(Some(sequence)),
+        Err(e) if *e.kind() == IntErrorKind::PosOverflow => Ok(Some(i64::MAX)),
         _ => {
             let message = format!("{name} must be the sequence of an event: an integer from 0");
             Err(invalid(Code::InvalidParameter, name, message))

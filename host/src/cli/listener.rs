@@ -58,6 +58,8 @@ pub struct Listener {
     first_head_timeout: Duration,
     write_pause: Duration,
     trusted_proxies: Vec<IpNet>,
+    /// The public address of the service, to which errors link.
+    public_address: Arc<str>,
 }
 
 impl Listener {
@@ -78,7 +80,13 @@ impl Listener {
             first_head_timeout: FIRST_HEAD_TIMEOUT,
             write_pause: WRITE_PAUSE,
             trusted_proxies: trusted_proxies.to_vec(),
+            public_address: "".into(),
         })
+    }
+
+    /// Sets the public address of the service, to which the errors of requests that cannot be read link.
+    pub fn set_public_address(&mut self, address: &str) {
+        self.public_address = address.into();
     }
 
     /// The actual address.
@@ -89,7 +97,8 @@ impl Listener {
     /// Serves until `stop`; then accepts no more connections, and returns when the open ones are done with their request. The caller limits
     /// the time of that.
     pub async fn serve(self, service: Router, metrics: Metrics, stop: watch::Receiver<bool>) {
-        let Listener { socket, room, max_connections, of_address, trusted_proxies, .. } = self;
+        let Listener { socket, room, max_connections, of_address, trusted_proxies, public_address, .. } =
+            self;
         let (first_head_timeout, write_pause) = (self.first_head_timeout, self.write_pause);
         let mut stopping = stop.clone();
         loop {
@@ -117,10 +126,12 @@ impl Listener {
                 }
             };
             let (service, metrics, stop) = (service.clone(), metrics.clone(), stop.clone());
+            let address = Arc::clone(&public_address);
             tokio::spawn(async move {
                 let _own_place = own_place;
                 metrics.connections.inc();
-                let served = connection(stream, peer, service, first_head_timeout, write_pause, stop).await;
+                let timeouts = Timeouts { first_head: first_head_timeout, write_pause };
+                let served = connection(stream, peer, service, address, timeouts, stop).await;
                 if let Err(e) = served {
                     metrics.broken_connections.inc();
                     tracing::debug!(%peer, error = %e, "connection closed");
@@ -144,18 +155,24 @@ async fn accept(
     Ok((stream, peer, place))
 }
 
+/// The limits of one connection: until its first request begins, and without progress of an answer.
+struct Timeouts {
+    first_head: Duration,
+    write_pause: Duration,
+}
+
 async fn connection(
     stream: TcpStream,
     peer: SocketAddr,
     service: Router,
-    first_head_timeout: Duration,
-    write_pause: Duration,
+    address: Arc<str>,
+    timeouts: Timeouts,
     mut stop: watch::Receiver<bool>,
 ) -> Result<(), hyper::Error> {
     // Answers are written whole; waiting for more data only delays them.
     let _ = stream.set_nodelay(true);
     let mut stream = TimeoutStream::new(stream);
-    stream.set_write_timeout(Some(write_pause));
+    stream.set_write_timeout(Some(timeouts.write_pause));
     let has_asked = Arc::new(AtomicBool::new(false));
     let asks = has_asked.clone();
     let service = service_fn(move |request: Request<Incoming>| {
@@ -171,11 +188,11 @@ async fn connection(
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_header_size(HEAD_BYTES);
-    let guarded = HeadGuard::new(Box::pin(stream), has_asked.clone());
+    let guarded = HeadGuard::new(Box::pin(stream), has_asked.clone(), address);
     let connection = http.serve_connection(TokioIo::new(guarded), service);
     let mut connection = std::pin::pin!(connection);
     let first_head = async {
-        tokio::time::sleep(first_head_timeout).await;
+        tokio::time::sleep(timeouts.first_head).await;
         if has_asked.load(Ordering::Relaxed) {
             // A request has begun; from here on the other limits apply.
             std::future::pending::<()>().await;

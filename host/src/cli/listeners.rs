@@ -22,8 +22,9 @@ pub struct Listeners {
 impl Listeners {
     /// Binds all of them, and writes their actual addresses into the configuration.
     pub async fn bind(config: &mut Config) -> Result<Listeners> {
-        let api = Listener::bind(config.listen, &config.trusted_proxies).await?;
+        let mut api = Listener::bind(config.listen, &config.trusted_proxies).await?;
         config.listen = api.address()?;
+        api.set_public_address(&config.public_address());
         let metrics = bind_own(config.metrics_listen, &[]).await?;
         let panel_address = config.admin_listen.filter(|_| config.admin);
         let panel = bind_own(panel_address, &config.trusted_proxies).await?;

@@ -96,6 +96,26 @@ text_format!(
     /// The name of a provider.
     ProviderName, "^[a-z0-9][a-z0-9-]{0,39}$", "google"
 );
+
+impl ProviderName {
+    /// Returns whether the text has the form of a provider's name.
+    #[must_use]
+    pub fn is_match(text: &str) -> bool {
+        (1..=40).contains(&text.len())
+            && !text.starts_with('-')
+            && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+    }
+}
+
+impl Id {
+    /// Returns whether the text has the form of an id.
+    #[must_use]
+    pub fn is_match(text: &str) -> bool {
+        (1..=bounds::MAX_ID).contains(&text.len())
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    }
+}
+
 text_format!(
     /// The opaque position in a list, as an earlier answer has it.
     Cursor, "^[A-Za-z0-9_.=-]+$", "eyJiIjoi"
@@ -133,6 +153,11 @@ text_format!(
 text_format!(
     /// The address of a sender or recipient, which may be internationalized.
     MailAddress, "^[^\\s\\x00-\\x1F\\x7F-\\x9F]+@[^\\s\\x00-\\x1F\\x7F-\\x9F@]+$", "ada@example.com", "format": "email",
+    "maxLength": bounds::MAX_ADDRESS
+);
+text_format!(
+    /// A recipient, or all recipients of a domain with `*` before the `@`.
+    RecipientPattern, "^[^\\s\\x00-\\x1F\\x7F-\\x9F]+@[^\\s\\x00-\\x1F\\x7F-\\x9F@]+$", "*@example.com",
     "maxLength": bounds::MAX_ADDRESS
 );
 text_format!(

@@ -186,6 +186,7 @@ pub enum TaskPriority {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
+#[cfg_attr(feature = "schema", schemars(extend("x-rules" = ["email or name"])))]
 pub struct Assignee {
     /// The person's email address; null if it is unknown.
     #[cfg_attr(feature = "schema", schemars(with = "Option<formats::Email>"))]
@@ -281,7 +282,7 @@ pub struct TaskLink {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
-#[cfg_attr(feature = "schema", schemars(extend("x-rules" = ["exactly one of url and resourceId"])))]
+#[cfg_attr(feature = "schema", schemars(extend("x-rules" = ["exactly one of url and resourceId", "resourceId with the resourceType that it names"])))]
 pub struct NewTaskLink {
     /// The `http` or `https` address of a web page; absent or null for a link to a resource.
     #[cfg_attr(feature = "schema", schemars(with = "Option<formats::WebUrl>"))]

@@ -133,6 +133,7 @@ async fn a_key_gives_no_more_than_it_has() {
         ("allowedIps", json!(["127.0.0.1", "192.0.2.1"]), "allowedIps[1]"),
         ("allowedIps", json!(["::/0"]), "allowedIps[0]"),
         ("connectionIds", json!(["con_1", "con_3"]), "connectionIds"),
+        ("connectionIds", json!([""]), "connectionIds[0]"),
         ("rateLimitPerMinute", json!(51), "rateLimitPerMinute"),
         ("rateLimitPerMinute", json!(0), "rateLimitPerMinute"),
         ("expiresAt", json!("2026-03-02T08:00:01Z"), "expiresAt"),

@@ -7,6 +7,9 @@ const PAGES = ["/docs", "/docs/guides/webhooks", "/docs/api", "/docs/api/events"
 /** A reader's tab, which asks this server alone. */
 const reader = (stage, options) => stage.visitor(options, { root: "/" });
 
+/** Where the answer to a request that the reader sends is shown: the examples beside it have statuses too. */
+const answer = (part) => part.locator("[aria-live]");
+
 export const docs_are_accessible_and_fit = async (stage) => {
   const found = [];
   for (const [width, theme] of [[320, "light"], [1280, "light"], [1280, "dark"], [3840, "light"]]) {
@@ -64,7 +67,7 @@ export const docs_send_requests_with_the_readers_key = async (stage) => {
   await steps.first().getByText("Enter your API key above.").waitFor();
   await page.locator("#key").fill(key);
   await steps.first().getByRole("button", { name: "Run" }).click();
-  await steps.first().getByText(/^200/).waitFor();
+  await answer(steps.first()).getByText(/^200/).waitFor();
 
   await page.goto(`${stage.origin}/docs/api/events#calendars.events.create`);
   stage.equal(await page.locator("#key").inputValue(), key, "the key in the same tab");
@@ -81,8 +84,17 @@ export const docs_send_requests_with_the_readers_key = async (stage) => {
   stage.check(sent.length === 32, "an Idempotency-Key is filled in");
   await operation.getByLabel("Body").fill('{"title": "Lunch", "start": "2026-03-02T12:00:00Z", "end": "2026-03-02T13:00:00Z"}');
   await operation.getByRole("button", { name: "Send" }).click();
-  await operation.getByText(/^201/).waitFor();
+  await answer(operation).getByText(/^201/).waitFor();
   stage.check((await operation.getByLabel("Idempotency-Key").inputValue()) !== sent, "the next request gets a new Idempotency-Key");
+
+  await page.goto(`${stage.origin}/docs/api/event-log#events.stream`);
+  const stream = page.locator("section[id='events.stream']");
+  await stream.getByText("Try it").click();
+  await stream.getByLabel("after_sequence").fill("0");
+  await stream.getByRole("button", { name: "Send" }).click();
+  await answer(stream).getByText("event: calendar.event.created").waitFor();
+  await stream.getByRole("button", { name: "Stop" }).click();
+  await answer(stream).getByText("Stopped.").waitFor();
 
   const other = await context.newPage();
   await other.goto(`${stage.origin}/docs`);

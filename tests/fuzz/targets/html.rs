@@ -6,9 +6,9 @@
 use html5ever::tendril::TendrilSink as _;
 use html5ever::{Attribute, ParseOpts, QualName, local_name, ns};
 use libfuzzer_sys::fuzz_target;
-use mail::html::{DEPTH, Safe, safe};
+use mail::html::{DEPTH, Safe, safe, visible};
 use mail::read::limits::SNIPPET_CHARS;
-use mail::text::snippet;
+use mail::text::{is_ignorable, snippet};
 use markup5ever_rcdom::{Handle, NodeData, RcDom};
 
 /// Elements that act, load or change the meaning of others.
@@ -33,6 +33,8 @@ fuzz_target!(|bytes: &[u8]| {
     if shown != again {
         assert_eq!(nodes(&tree), nodes(&fragment(&again)), "what is safe was changed");
     }
+    let seen = visible(&html).text;
+    assert!(!seen.contains(is_ignorable), "{seen:?}");
     let line = snippet(None, Some(&html));
     assert!(line.chars().count() <= SNIPPET_CHARS && !line.contains(char::is_control), "{line:?}");
 });

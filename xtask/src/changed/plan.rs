@@ -89,6 +89,7 @@ const RULES: &[(&str, &[&str], &[&str])] = &[
     ("tests/fuzz/", &[], &[]),
     ("tests/mirror/", &[], &[]),
     ("tests/peers/", &[], &[]),
+    ("tests/schemathesis/", &[], &[]),
     ("tests/tidy/", &[], &[]),
     ("xtask/", &[], &[]),
 ];

@@ -22,6 +22,9 @@ const MAX_ITEMS: usize = 10_000;
 /// Values in one body, all lists and objects together.
 const MAX_VALUES: usize = 100_000;
 
+/// The integer up to which all integers are numbers of double precision.
+const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
+
 /// Maps whose names are the caller's own and are not converted.
 const FREE_MAPS: [&str; 5] = ["metadata", "tags", "headers", "answers", "providerData"];
 
@@ -124,7 +127,11 @@ impl<'de> Visitor<'de> for Node<'_> {
         Ok(Value::Number(value.into()))
     }
 
+    /// JSON has one kind of numbers: `30.0` is the integer 30.
     fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        if value.fract() == 0.0 && value.abs() <= MAX_EXACT_INTEGER {
+            return Ok(Value::Number((value as i64).into()));
+        }
         Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
     }
 
@@ -279,6 +286,12 @@ mod tests {
         }
         assert_eq!(refused("{\"a\":1} x").0, Code::InvalidJson);
         assert_eq!(refused("{\"a\":").0, Code::InvalidJson);
+    }
+
+    #[test]
+    fn an_integer_may_be_written_with_a_point() {
+        let numbers = value(b"[30.0, -0.0, 3e2, 1.5, 1e300]").unwrap();
+        assert_eq!(numbers, json!([30, 0, 300, 1.5, 1e300]));
     }
 
     #[test]

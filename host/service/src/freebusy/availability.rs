@@ -10,6 +10,7 @@ use model::calendar_query::{
     AvailabilityAnswer, AvailabilityFormat, AvailabilityQuery, AvailableTime, Member, OpenHours,
     ParticipantGroup, RequiredMembers, TargetError, UnavailableMember,
 };
+use model::formats;
 use model::wire::Warning;
 use scheduling::grid::Grid;
 use scheduling::hours::{Fault, FaultKind, Hours, Zone, windows};
@@ -164,6 +165,10 @@ impl Plan {
                     field,
                     format!("{field} has at most {MAX_IGNORED} ids"),
                 ));
+            }
+            if let Some(i) = ids.iter().position(|id| !formats::Id::is_match(id)) {
+                let message = format!("{field}[{i}] must be an id; got {:?}", ids[i]);
+                return Err(invalid(Code::InvalidParameter, format!("{field}[{i}]"), message));
             }
         }
         let limit = query.limit.unwrap_or(MAX_LIMIT);

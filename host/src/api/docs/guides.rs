@@ -59,6 +59,11 @@ pub const GUIDES: &[Guide] = &[
         markdown: include_str!("../../../../docs/guides/browsers.md"),
     },
     Guide {
+        name: "assistants",
+        title: "Assistants",
+        markdown: include_str!("../../../../docs/guides/assistants.md"),
+    },
+    Guide {
         name: "providers",
         title: "Providers",
         markdown: include_str!("../../../../docs/guides/providers.md"),

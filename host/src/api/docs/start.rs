@@ -1,4 +1,4 @@
-//! The first page: six steps from a key to a webhook, each with samples, and with JavaScript a button that runs it.
+//! The first page: seven steps from a key to a webhook, each with samples, and with JavaScript a button that runs it.
 
 use serde_json::Value;
 use service::locale::html::Html;
@@ -18,34 +18,43 @@ struct StartStep {
     calls: &'static [StartCall],
 }
 
-/// A request of a step. `CONNECTION_ID` and `CALENDAR_ID` stand for ids of earlier answers.
+/// A request of a step. `CONNECTION_ID`, `CALENDAR_ID` and `WEBHOOK_ID` stand for ids of earlier answers.
 struct StartCall {
     operation: &'static str,
     path_values: &'static [&'static str],
     query: &'static [(&'static str, &'static str)],
     /// JSON; empty for none.
     body: &'static str,
-    /// The word that later requests use, and the place of its value in the answer.
+    /// The word that later requests use, and the place of its value in the answer. Of a list, a name picks the first item in which it is
+    /// true.
     keep: &'static str,
+    /// The field of the body whose value the reader can change on the page; empty for none.
+    ask: &'static str,
 }
 
 const TITLE: &str = "Getting started";
 const INTRODUCTION: &str = "One API over the mailboxes, calendars, address books and task lists that people connect. \
-    Six steps lead from an API key to a change that reaches your program. They use the [sandbox](/docs/guides/sandbox), the \
-    built-in provider of a server that is started with `switchboard serve --sandbox`.";
+    Seven steps lead from an API key to an event that reaches your program. They use the [sandbox](/docs/guides/sandbox), the \
+    built-in provider. Start the server with it, and let webhooks reach programs on the same machine:\n\n\
+    ```sh\nswitchboard serve --sandbox --webhook-allow 127.0.0.0/8\n```\n\n\
+    The steps with a **Run** button send their request from this page.";
 
 const STEPS: &[StartStep] = &[
     StartStep {
         title: "1. Create an API key",
-        text: "On the server, run `switchboard keys create --scopes all`, or use the administration panel at `/admin`. The key is shown \
-               only once. Send it with every request as `Authorization: Bearer <key>`; the samples read it from the variable \
-               `SWITCHBOARD_API_KEY`. This request checks it:",
+        text: "In a terminal on the machine of the server, create a test application and a key of it:\n\n\
+               ```sh\nswitchboard apps create Trial --test\nswitchboard keys create --application Trial --scopes all\n```\n\n\
+               The key is shown only once. A test key begins with `uc_test_`, and reaches the sandbox alone; for other accounts create a \
+               key with `switchboard keys create --scopes all`, or in the administration panel at `/admin`. Send the key with every \
+               request as `Authorization: Bearer <key>`; the samples read it from the variable `SWITCHBOARD_API_KEY`. To run the steps \
+               here, enter it in the field at the top of this page. This request checks it:",
         calls: &[StartCall {
             operation: "connections.list",
             path_values: &[],
             query: &[("limit", "1")],
             body: "",
             keep: "",
+            ask: "",
         }],
     },
     StartStep {
@@ -59,17 +68,20 @@ const STEPS: &[StartStep] = &[
             body: r#"{"provider": "sandbox", "credentials": {"username": "alice@sandbox.test", "password": "sandbox"},
                 "scopes": ["calendar.write", "email.write", "email.send", "contacts.write", "tasks.write"]}"#,
             keep: "CONNECTION_ID=id",
+            ask: "",
         }],
     },
     StartStep {
         title: "3. Read a list",
-        text: "Lists answer `data` and `next_cursor`; see [Pagination](/docs/guides/pages).",
+        text: "Lists answer `data` and `next_cursor`; see [Pagination](/docs/guides/pages). The next steps use the calendar whose \
+               `isPrimary` is true: others may be read-only.",
         calls: &[StartCall {
             operation: "calendars.list",
             path_values: &[],
-            query: &[("connection_id", "CONNECTION_ID"), ("limit", "3")],
+            query: &[("connection_id", "CONNECTION_ID"), ("limit", "10")],
             body: "",
-            keep: "CALENDAR_ID=data.0.id",
+            keep: "CALENDAR_ID=data.isPrimary.id",
+            ask: "",
         }],
     },
     StartStep {
@@ -83,6 +95,7 @@ const STEPS: &[StartStep] = &[
             body: r#"{"title": "Lunch", "start": "2027-03-01T12:00:00+01:00", "end": "2027-03-01T13:00:00+01:00",
                 "timeZone": "Europe/Berlin"}"#,
             keep: "",
+            ask: "",
         }],
     },
     StartStep {
@@ -96,6 +109,7 @@ const STEPS: &[StartStep] = &[
                 query: &[],
                 body: "",
                 keep: "",
+                ask: "",
             },
             StartCall {
                 operation: "calendars.sync.changes",
@@ -103,27 +117,49 @@ const STEPS: &[StartStep] = &[
                 query: &[("limit", "5")],
                 body: "",
                 keep: "",
+                ask: "",
             },
         ],
     },
     StartStep {
-        title: "6. Receive a webhook",
-        text: "Changes are posted to a URL of yours, signed with the `secret` of the answer; see [Webhooks](/docs/guides/webhooks). \
-               Without a public URL, `switchboard listen` forwards them to a program on your machine, and `GET /v1/events` lists them.",
+        title: "6. Receive an event",
+        text: "`switchboard listen` posts each event to a program on your machine, with the body and the signature of a webhook; without \
+               `--forward-to` it only shows the events. `login` asks for the key of step 1:\n\n\
+               ```sh\nswitchboard login\nswitchboard listen --forward-to http://127.0.0.1:3000/webhooks\n```\n\n\
+               In a second terminal, let a message arrive in the mailbox:\n\n\
+               ```sh\nswitchboard trigger email.message.created\n```\n\n\
+               The event log has the same event:",
+        calls: &[StartCall {
+            operation: "events.list",
+            path_values: &[],
+            query: &[("type", "email.message.created"), ("limit", "5")],
+            body: "",
+            keep: "",
+            ask: "",
+        }],
+    },
+    StartStep {
+        title: "7. Create a webhook",
+        text: "A webhook posts events to a URL of yours, whether or not a terminal is open, and repeats what fails. The `secret` of the \
+               answer signs each delivery; see [Webhooks](/docs/guides/webhooks). The URL is public and https, or, on a server that \
+               was started as above, `http://127.0.0.1:3000/webhooks`. Run `switchboard trigger email.message.created` again, then read \
+               what your program answered:",
         calls: &[
             StartCall {
                 operation: "webhooks.create",
                 path_values: &[],
                 query: &[],
-                body: r#"{"url": "https://hooks.example.com/switchboard", "eventTypes": ["calendar.event.*"]}"#,
-                keep: "",
+                body: r#"{"url": "https://hooks.example.com/switchboard", "eventTypes": ["email.message.*"]}"#,
+                keep: "WEBHOOK_ID=id",
+                ask: "url",
             },
             StartCall {
-                operation: "events.list",
-                path_values: &[],
-                query: &[("type", "calendar.event.*"), ("limit", "5")],
+                operation: "webhooks.deliveries.list",
+                path_values: &["WEBHOOK_ID"],
+                query: &[("limit", "5")],
                 body: "",
                 keep: "",
+                ask: "",
             },
         ],
     },
@@ -201,6 +237,9 @@ fn add_call(html: &mut Html, call: &StartCall, request: &SampleRequest<'_>) {
     if !call.keep.is_empty() {
         html.raw(" data-keep=\"").text(call.keep).raw("\"");
     }
+    if !call.ask.is_empty() {
+        html.raw(" data-ask=\"").text(call.ask).raw("\"");
+    }
     html.raw(">\n<p class=\"line\"><span class=\"m ")
         .text(&request.operation.method.to_lowercase())
         .raw("\">");
@@ -237,6 +276,8 @@ mod tests {
             assert_eq!(operation.path_parameters().count(), call.path_values.len(), "{}", call.operation);
             let body = serde_json::from_str::<serde_json::Value>(call.body);
             assert_eq!(body.is_ok(), !call.body.is_empty(), "{}", call.operation);
+            let has_field = body.is_ok_and(|body| body.get(call.ask).is_some());
+            assert_eq!(has_field, !call.ask.is_empty(), "{}", call.operation);
         }
     }
 }

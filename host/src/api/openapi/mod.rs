@@ -22,7 +22,7 @@ use crate::api::openapi::components::{
 };
 use crate::api::openapi::parameters::{header_parameter, path_parameter, query_parameters};
 use crate::api::openapi::schemas::{
-    SCHEMAS, differing, drop_unused, is_telling, join_single_choices, referred, rename, strip_bounds,
+    SCHEMAS, differing, drop_unused, family, is_telling, join_single_choices, referred, rename, strip_bounds,
     strip_defaults,
 };
 use crate::api::operation::Operation;
@@ -304,8 +304,9 @@ impl Printer {
             }
         }
         answers.values_mut().for_each(join_single_choices);
-        answers.sort_keys();
-        answers
+        let mut schemas: Vec<(String, Value)> = answers.into_iter().collect();
+        schemas.sort_by(|(one, _), (other, _)| (family(one), one).cmp(&(family(other), other)));
+        schemas.into_iter().collect()
     }
 }
 

@@ -38,9 +38,14 @@ fn words(camel: &str) -> String {
 
 /// A request header of a row.
 pub fn header_parameter(header: &HeaderParameter) -> Value {
+    let schema = match header.name {
+        "If-Match" => text(formats::Etag::PATTERN),
+        "Last-Event-ID" => text("^[0-9]+$"),
+        _ => json!({ "type": "string" }),
+    };
     json!({
         "name": header.name, "in": "header", "required": false, "description": header.description,
-        "schema": { "type": "string" },
+        "schema": schema,
     })
 }
 

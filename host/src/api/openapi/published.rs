@@ -15,6 +15,7 @@ use service::app::App;
 use sha2::{Digest, Sha256};
 use tokio::sync::OnceCell;
 use tower::{ServiceExt, service_fn};
+use tower_http::CompressionLevel;
 use tower_http::compression::Compression;
 
 use crate::api::openapi::{Flavour, print};
@@ -130,7 +131,8 @@ async fn compress(text: Bytes) -> Option<Bytes> {
         ready(Ok::<_, Infallible>(Response::new(Body::from(text.clone()))))
     });
     let request = Request::builder().header(header::ACCEPT_ENCODING, "gzip").body(Body::empty()).ok()?;
-    let response = Compression::new(plain).oneshot(request).await.ok()?;
+    let compression = Compression::new(plain).quality(CompressionLevel::Best);
+    let response = compression.oneshot(request).await.ok()?;
     to_bytes(Body::new(response.into_body()), MAX_COMPRESSED_BYTES).await.ok()
 }
 

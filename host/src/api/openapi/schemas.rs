@@ -12,6 +12,16 @@ pub fn referred(schema: &Value) -> Option<&str> {
     schema.get("$ref")?.as_str()?.strip_prefix('#')?.strip_prefix(SCHEMAS)?.strip_prefix('/')
 }
 
+/// The name that a resource, what is sent to make or change it, and a page of it have in common: `Task` of `NewTask` and `TaskPage`. Schemas of
+/// a family stand side by side in the document, where gzip finds what they share.
+pub fn family(name: &str) -> &str {
+    let ending = ["Input", "Page", "Patch"].iter().find_map(|ending| name.strip_suffix(ending));
+    let name = ending.unwrap_or(name);
+    let beginnings = ["New", "Written", "Created", "Draft", "Send", "Rotated"];
+    let rest = beginnings.iter().find_map(|beginning| name.strip_prefix(beginning));
+    rest.filter(|rest| !rest.is_empty()).unwrap_or(name)
+}
+
 /// Keywords that bound a value. `x-rules` are sentences about several fields.
 const BOUNDS: [&str; 12] = [
     "minLength",
@@ -165,6 +175,14 @@ fn names(value: &Value, found: &mut BTreeSet<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_schemas_of_a_resource_are_a_family() {
+        for name in ["Task", "NewTask", "TaskPatch", "TaskPage", "TaskInput", "WrittenTask"] {
+            assert_eq!(family(name), "Task");
+        }
+        assert_eq!((family("Draft"), family("TaskList")), ("Draft", "TaskList"));
+    }
 
     #[test]
     fn a_choice_of_one_is_that_one() {

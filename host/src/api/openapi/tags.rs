@@ -10,7 +10,7 @@ const fn heading(name: &'static str, description: &'static str) -> Heading {
     Heading { name, description }
 }
 
-const HEADINGS: [Heading; 24] = [
+const HEADINGS: [Heading; 25] = [
     heading("API keys", "Keys of your application: create, list, rotate and revoke them."),
     heading(
         "Administration",
@@ -34,9 +34,10 @@ const HEADINGS: [Heading; 24] = [
     heading("Email", "Messages, threads, drafts, folders, labels and attachments; sending and tracking."),
     heading("Email sync", "Sync of a mailbox: start it, read changes, read everything again."),
     heading(
-        "Events",
-        "Events of calendars with their invitations, and the log of everything that happened, as a list and as a stream.",
+        "Event log",
+        "Everything that happened in your application: what webhooks send, as a list and as a stream.",
     ),
+    heading("Events", "The events of calendars, with their invitations and conferences."),
     heading("Free and busy", "Busy times of people, and times at which all of them are free."),
     heading(
         "Providers",

@@ -21,7 +21,7 @@ use base::error::{Code, Error, Refusal, Result, refuse};
 use bytes::{Bytes, BytesMut};
 use compute::Compute;
 use compute::named_semaphores::Shares;
-use http::{HeaderMap, HeaderValue, header};
+use http::{HeaderMap, HeaderValue, Method, header};
 use http_body::Body as _;
 use http_body_util::BodyExt;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -308,6 +308,9 @@ pub async fn read(
     let size = bytes.len();
     let work = move || digest(content_type.as_ref(), bytes);
     let (object, fingerprint, form) = compute.run(sender.tenant, size, work).await;
+    let missing = "the body is missing: send a JSON object with the fields to change";
+    let is_missing = size == 0 && parts.method == Method::PATCH;
+    let object = if is_missing { Err(refuse(Code::InvalidJson, missing)) } else { object };
     let mut request = Request::from_parts(parts, Body::empty());
     request.extensions_mut().insert(ReceivedBody::new(object));
     if let Some(form) = form {

@@ -3,6 +3,7 @@
 use std::any::TypeId;
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::num::{IntErrorKind, ParseIntError};
 use std::sync::{LazyLock, PoisonError, RwLock};
 
 use base::error::{Code, Result, invalid};
@@ -24,6 +25,40 @@ pub struct QueryField {
     max_entries: Option<u64>,
     minimum: Option<i64>,
     maximum: Option<i64>,
+    form: Option<TextForm>,
+    is_list: bool,
+}
+
+/// The form of a text, or of each entry of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TextForm {
+    Id,
+    ProviderName,
+}
+
+impl TextForm {
+    /// The form that texts have under this pattern of a schema; none for patterns that the fields' types check.
+    fn of_pattern(pattern: &str) -> Option<Self> {
+        match pattern {
+            formats::Id::PATTERN => Some(TextForm::Id),
+            formats::ProviderName::PATTERN => Some(TextForm::ProviderName),
+            _ => None,
+        }
+    }
+
+    fn is_match(self, text: &str) -> bool {
+        match self {
+            TextForm::Id => formats::Id::is_match(text),
+            TextForm::ProviderName => formats::ProviderName::is_match(text),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            TextForm::Id => "an id: letters, digits and _",
+            TextForm::ProviderName => "the name of a provider, such as google",
+        }
+    }
 }
 
 /// Fields of the query structs that were asked for so far.
@@ -52,10 +87,15 @@ impl QueryField {
             max_entries: property["maxItems"].as_u64(),
             minimum: property["minimum"].as_i64(),
             maximum: property["maximum"].as_i64(),
+            form: property["pattern"]
+                .as_str()
+                .or_else(|| property["items"]["pattern"].as_str())
+                .and_then(TextForm::of_pattern),
+            is_list: property["type"] == "array",
         }
     }
 
-    /// Checks the length of a text or a list, and the range of an integer. A text that is no integer is left to the deserializer.
+    /// Checks the length and the form of a text or a list, and the range of an integer. The deserializer refuses a text that is no integer.
     fn check(&self, text: &str) -> Result<()> {
         let name = &self.name;
         let wrong = |message: String| Err(invalid(Code::InvalidParameter, name.clone(), message));
@@ -65,7 +105,14 @@ impl QueryField {
         if let Some(max) = self.max_entries.filter(|max| words(text).count() as u64 > *max) {
             return wrong(format!("{name} may have at most {max} entries"));
         }
-        let Ok(number) = text.parse::<i64>() else { return Ok(()) };
+        if let Some(form) = self.form {
+            let entries: Vec<&str> = if self.is_list { words(text).collect() } else { vec![text] };
+            if let Some(fault) = entries.into_iter().find(|entry| !form.is_match(entry)) {
+                let fault: String = fault.chars().take(bounds::MAX_ID).collect();
+                return wrong(format!("{name} must be {}; got {fault:?}", form.name()));
+            }
+        }
+        let Ok(number) = integer(text) else { return Ok(()) };
         let is_low = self.minimum.is_some_and(|minimum| number < minimum);
         let is_high = self.maximum.is_some_and(|maximum| number > maximum);
         match (self.minimum, self.maximum) {
@@ -93,6 +140,15 @@ pub fn read<Q: DeserializeOwned + JsonSchema + 'static>(given: &IndexMap<String,
         }
     }
     parse_from(MapDeserializer::<_, serde::de::value::Error>::new(present.into_iter()))
+}
+
+/// The integer of a text. One beyond the type is the largest or smallest of the type: bounds hold for it, and it is an integer.
+fn integer(text: &str) -> std::result::Result<i64, ParseIntError> {
+    text.parse().or_else(|e: ParseIntError| match e.kind() {
+        IntErrorKind::PosOverflow => Ok(i64::MAX),
+        IntErrorKind::NegOverflow => Ok(i64::MIN),
+        _ => Err(e),
+    })
 }
 
 /// The entries of a list that is separated by commas.
@@ -128,7 +184,7 @@ impl<'de> Deserializer<'de> for QueryText<'de> {
     }
 
     fn deserialize_i64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
-        match self.0.parse() {
+        match integer(self.0) {
             Ok(number) => visitor.visit_i64(number),
             Err(_) => Err(Self::Error::invalid_type(Unexpected::Str(self.0), &visitor)),
         }
@@ -269,6 +325,11 @@ mod tests {
         #[schemars(length(max = 2))]
         types: Vec<String>,
         #[serde(default)]
+        #[schemars(with = "Vec<formats::Id>")]
+        connections: Vec<String>,
+        #[schemars(with = "Option<formats::ProviderName>")]
+        provider: Option<String>,
+        #[serde(default)]
         include: IncludeList,
     }
 
@@ -300,12 +361,15 @@ mod tests {
             ("state", "notBegun"),
             ("since", "2026-03-01T10:00:00 01:00"),
             ("types", "a, b,,"),
+            ("connections", "conn_1, conn_2"),
+            ("provider", "google"),
             ("include", "x, providerData"),
             ("unknown", "x"),
         ])
         .expect("a query");
         assert_eq!((query.name.as_str(), query.count, query.all), ("Ada", Some(9), true));
         assert_eq!((query.state, query.types), (Some(State::NotBegun), vec!["a".to_owned(), "b".to_owned()]));
+        assert_eq!((query.connections.len(), query.provider.as_deref()), (2, Some("google")));
         assert!(query.include.has_provider_data());
         let nine: model::Instant = "2026-03-01T09:00:00Z".parse().expect("an instant");
         assert_eq!(query.since, Some(InstantOrDate(nine)));
@@ -321,7 +385,14 @@ mod tests {
         let rows = [
             ("q", "éééééé", "q may have at most 5 characters"),
             ("count", "10", "count must be from 1 to 9"),
+            ("count", "99999999999999999999", "count must be from 1 to 9"),
             ("types", "a,b,c", "types may have at most 2 entries"),
+            (
+                "connections",
+                "conn_1,conn-2",
+                "connections must be an id: letters, digits and _; got \"conn-2\"",
+            ),
+            ("provider", "0.5", "provider must be the name of a provider, such as google; got \"0.5\""),
             ("count", "many", "count must be an integer, such as 30; got \"many\""),
             ("all", "yes", "all must be true or false; got \"yes\""),
             ("state", "begun", "state must be one of notBegun, done; got \"begun\""),
@@ -340,7 +411,9 @@ mod tests {
     #[test]
     fn the_fields_are_those_of_the_schema() {
         let names: Vec<&str> = fields::<Query>().iter().map(|field| field.name.as_str()).collect();
-        assert_eq!(names, ["name", "q", "count", "all", "state", "since", "types", "include"]);
+        let wanted =
+            ["name", "q", "count", "all", "state", "since", "types", "connections", "provider", "include"];
+        assert_eq!(names, wanted);
         assert!(std::ptr::eq(fields::<Query>(), fields::<Query>()), "made once");
         let mut generator = SchemaGenerator::default();
         assert_eq!(IncludeQuery::json_schema(&mut generator).to_value()["required"], json!(null));

@@ -17,6 +17,11 @@ pub async fn with_links(State(address): State<Arc<str>>, request: Request, next:
     ADDRESS.scope(address, next.run(request)).await
 }
 
+/// Runs work whose errors link to the pages of this public address.
+pub fn linking_to<T>(address: &Arc<str>, work: impl FnOnce() -> T) -> T {
+    ADDRESS.sync_scope(Arc::clone(address), work)
+}
+
 /// Gives work that runs in a task of its own the links of the request that starts it.
 pub fn with_same_links<F: Future>(work: F) -> impl Future<Output = F::Output> {
     let address = ADDRESS.try_with(Arc::clone).ok();

@@ -12,6 +12,7 @@ use base::error::{Code, Refusal};
 use http::StatusCode;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use crate::api::response::doc_links::linking_to;
 use crate::api::response::error::envelope;
 use crate::web::request_id;
 
@@ -21,6 +22,8 @@ pub struct HeadGuard<S> {
     stream: S,
     /// Set by the service when it gets the first request: from then on all bytes are answers of its own.
     has_asked: Arc<AtomicBool>,
+    /// The public address of the service, to which errors link.
+    address: Arc<str>,
     /// The answer that takes the place of the library's, and how much of it was written.
     answer: Vec<u8>,
     written: usize,
@@ -28,8 +31,8 @@ pub struct HeadGuard<S> {
 
 impl<S> HeadGuard<S> {
     /// Guards a connection on which no request was read yet.
-    pub fn new(stream: S, has_asked: Arc<AtomicBool>) -> Self {
-        HeadGuard { stream, has_asked, answer: Vec::new(), written: 0 }
+    pub fn new(stream: S, has_asked: Arc<AtomicBool>, address: Arc<str>) -> Self {
+        HeadGuard { stream, has_asked, address, answer: Vec::new(), written: 0 }
     }
 
     /// Whether these bytes are an answer of the library, which is replaced then.
@@ -40,7 +43,7 @@ impl<S> HeadGuard<S> {
         let Some(status) = status_of(bytes) else { return false };
         let id = request_id::new(&Clock::system(), &Entropy::system());
         tracing::info!(request_id = %id, status = status.as_u16(), "the head of a request cannot be read");
-        self.answer = answer(status, &id);
+        self.answer = linking_to(&self.address, || answer(status, &id));
         true
     }
 }
@@ -160,7 +163,7 @@ mod tests {
             async move { Ok::<_, Infallible>(response) }
         });
         let mut http = http1::Builder::new();
-        let io = TokioIo::new(HeadGuard::new(server, has_asked));
+        let io = TokioIo::new(HeadGuard::new(server, has_asked, "https://api.example.com".into()));
         let serving = http.max_header_size(64 << 10).serve_connection(io, service);
         client.write_all(sent).await.expect("it is taken");
         client.shutdown().await.expect("it is taken");
@@ -184,6 +187,7 @@ mod tests {
             assert!(head.starts_with(status), "{said}");
             let body: Value = serde_json::from_str(body).expect("JSON");
             assert_eq!(body["error"]["code"], "invalid_request", "{said}");
+            assert_eq!(body["error"]["doc_url"], "https://api.example.com/docs/errors/invalid_request");
             let id = body["error"]["request_id"].as_str().expect("an id");
             assert!(head.contains(&format!("x-request-id: {id}\r\n")), "{said}");
             assert!(head.contains(&format!("content-length: {}\r\n", body.to_string().len())), "{said}");

@@ -43,13 +43,26 @@ pub trait ConnectionFeed: 'static {
 /// A start as the client sent it, with its unknown fields as warnings.
 fn start_body(headers: &HeaderMap, body: serde_json::Map<String, Value>) -> Result<(SyncStart, Vec<Value>)> {
     let (start, unknown) = json::typed::<SyncStart>(body)?;
+    check_connection_id(start.connection_id.as_deref())?;
     Ok((start, json::unknown_fields(headers, &unknown)?))
 }
 
 /// The same of a reset.
 fn reset_body(headers: &HeaderMap, body: serde_json::Map<String, Value>) -> Result<(SyncReset, Vec<Value>)> {
     let (reset, unknown) = json::typed::<SyncReset>(body)?;
+    check_connection_id(reset.connection_id.as_deref())?;
     Ok((reset, json::unknown_fields(headers, &unknown)?))
+}
+
+/// Refuses an id that cannot be one. The path may name the collection, so that the id is not looked up.
+fn check_connection_id(id: Option<&str>) -> Result<()> {
+    match id.filter(|id| !formats::Id::is_match(id)) {
+        Some(id) => {
+            let message = format!("connectionId must be the id of a connection; got {id:?}");
+            Err(invalid(Code::InvalidParameter, "connectionId", message))
+        }
+        None => Ok(()),
+    }
 }
 
 async fn start(

@@ -178,6 +178,28 @@ impl ApiCall {
     }
 }
 
+/// An earlier cursor of a list, to which the later ones are compared. It is replaced after 1, 2, 4, 8, … pages, so that cursors that come
+/// around are noticed whatever their number, and only one is stored.
+#[derive(Default)]
+struct SeenCursor {
+    cursor: Option<String>,
+    pages: u64,
+}
+
+impl SeenCursor {
+    /// Whether the list leads back to an earlier page, given the cursor of its next one.
+    fn repeats(&mut self, next: &str) -> bool {
+        if self.cursor.as_deref() == Some(next) {
+            return true;
+        }
+        self.pages += 1;
+        if self.pages.is_power_of_two() {
+            self.cursor = Some(next.to_owned());
+        }
+        false
+    }
+}
+
 impl PreparedCall {
     async fn run(mut self) -> Result<()> {
         match self.paginate {
@@ -189,7 +211,7 @@ impl PreparedCall {
 
     /// Writes each item of a list as a line, page by page.
     async fn print_pages(&mut self) -> Result<()> {
-        let mut cursor = None;
+        let mut seen = SeenCursor::default();
         loop {
             let answer = self.exchange().await?;
             let body = answer.whole(MAX_PAGE_BYTES, HEAD_TIMEOUT).await.map_err(|e| self.no_answer(&e))?;
@@ -204,12 +226,11 @@ impl PreparedCall {
                 }
             }
             let Some(next) = next_cursor else { return Ok(()) };
-            if cursor.as_ref() == Some(&next) {
+            if seen.repeats(&next) {
                 let help = "report this to the operator of the server";
-                return Err(exit_failure(SERVER_FAILED, "the cursor of the list did not move", help));
+                return Err(exit_failure(SERVER_FAILED, "the list returned the same cursor twice", help));
             }
             self.set_cursor(&next);
-            cursor = Some(next);
         }
     }
 
@@ -368,6 +389,18 @@ mod tests {
         assert_eq!(headers["if-match"], "\"1\"");
         assert_eq!(headers["prefer"], "handling=strict");
         assert!(refused(&["If-Match"]).contains("-H 'NAME: VALUE'"));
+    }
+
+    #[test]
+    fn a_list_that_leads_back_to_an_earlier_page_is_noticed() {
+        for (beginning, length) in [(0, 1), (0, 2), (3, 1), (3, 2), (5, 7)] {
+            let mut seen = SeenCursor::default();
+            let page = |at: u64| if at < beginning { at } else { beginning + (at - beginning) % length };
+            let found = (0..100).find(|at| seen.repeats(&page(*at).to_string()));
+            assert!(found.is_some_and(|at| at >= length), "{beginning} {length}: {found:?}");
+        }
+        let mut seen = SeenCursor::default();
+        assert!(!(0..100).any(|at: u64| seen.repeats(&at.to_string())));
     }
 
     #[test]

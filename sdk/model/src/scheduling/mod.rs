@@ -56,6 +56,7 @@ pub struct WeeklyHours {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(feature = "schema", schemars(transform = formats::RequiredFields(&["date"])))]
+#[cfg_attr(feature = "schema", schemars(extend("x-rules" = ["windows if and only if available"])))]
 pub struct DateOverride {
     /// The date, `YYYY-MM-DD`, in the schedule's time zone. A schedule has each date once.
     #[cfg_attr(feature = "schema", schemars(with = "formats::AnyDate"))]

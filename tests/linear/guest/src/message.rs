@@ -19,6 +19,7 @@ pub const ALL: &[Parser] = &[
     ("html.address", |input| shown(&text_within("<a href=\"http://", input, "\">x</a><img src=\"cid:x\">"))),
     ("html.text", |input| drop(black_box(plain::to_text(&text(input))))),
     ("html.plain", |input| drop(black_box(html::plain(&text(input))))),
+    ("html.visible", |input| drop(black_box(html::visible(&text(input))))),
     ("html.snippet", |input| drop(black_box(plain::snippet(None, Some(&text(input)))))),
     ("html.content_ids", |input| drop(black_box(read::shown_ids(&text(input))))),
     ("text.snippet", |input| drop(black_box(plain::snippet(Some(&text(input)), None)))),

@@ -10,9 +10,11 @@ use ipnet::IpNet;
 use model::Instant;
 use model::application::NewApiKey;
 use model::bounds::access::MAX_NAME;
+use model::formats;
 use storage::api_keys::ApiKey;
 
 use crate::manage::acting;
+use crate::manage::keys::agent;
 
 /// Requests per minute of a key that is given no limit.
 const DEFAULT_RATE: i64 = 1_000;
@@ -33,7 +35,8 @@ pub fn restrict(new: &mut NewApiKey, maker: &ApiKey, now: i64) -> Result<()> {
     restrict_addresses(&mut new.allowed_ips, &maker.allowed_ips)?;
     restrict_connections(&mut new.connection_ids, &maker.connection_ids)?;
     restrict_rate(&mut new.rate_limit_per_minute, maker.rate_limit_per_minute)?;
-    restrict_expiry(&mut new.expires_at, maker.expires_at, now)
+    restrict_expiry(&mut new.expires_at, maker.expires_at, now)?;
+    agent::restrict_agent(&mut new.agent, maker.agent.as_ref())
 }
 
 /// Checks a new key of the administration, and gives it a limit where it has none. Such a key is used by servers: sites and connections are none
@@ -49,6 +52,10 @@ pub fn restrict_admin(new: &mut NewApiKey, now: i64) -> Result<()> {
     if let Some(i) = new.scopes.iter().position(|scope| !scopes::is_admin_scope(scope)) {
         let message = format!("scopes[{i}] must be one of {}", scopes::ADMIN.join(", "));
         return Err(invalid(Code::InvalidParameter, format!("scopes[{i}]"), message));
+    }
+    if new.agent.is_some() {
+        let message = "a key of the administration is not for assistants: leave agent out";
+        return Err(invalid(Code::InvalidParameter, "agent", message));
     }
     restrict_addresses(&mut new.allowed_ips, &[])?;
     restrict_rate(&mut new.rate_limit_per_minute, acting::RATE_LIMIT)?;
@@ -88,6 +95,7 @@ pub fn ensure_within(key: &ApiKey, other: &ApiKey) -> Result<()> {
         (is_among(&key.connection_ids, &other.connection_ids), "connections"),
         (key.rate_limit_per_minute <= other.rate_limit_per_minute, "requests per minute"),
         (ends_in_time, "time until it expires"),
+        (agent::is_within(key.agent.as_ref(), other.agent.as_ref()), "policy for assistants"),
     ] {
         if !is_within {
             let message = format!("this API key is less restricted than the key that asks: {what}");
@@ -148,6 +156,10 @@ fn restrict_addresses(new: &mut Vec<String>, maker: &[String]) -> Result<()> {
 }
 
 fn restrict_connections(new: &mut Vec<String>, maker: &[String]) -> Result<()> {
+    if let Some(i) = new.iter().position(|id| !formats::Id::is_match(id)) {
+        let message = format!("connectionIds[{i}] must be the id of a connection; got {:?}", new[i]);
+        return Err(invalid(Code::InvalidParameter, format!("connectionIds[{i}]"), message));
+    }
     if !maker.is_empty() && new.iter().any(|id| !maker.contains(id)) {
         return Err(wider("connectionIds".to_owned(), "connections"));
     }

@@ -68,6 +68,28 @@ const HEADERS = ['x-request-id', 'x-ratelimit-limit', 'x-ratelimit-remaining', '
 
 const freshKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 
+/** The most characters of a stream that are shown: its end. */
+const MAX_STREAM = 50000;
+
+/** Shows the events of a stream as they come, until it ends or the reader stops it. */
+const showStream = async (response, stopping, answer) => {
+  const code = h('code', {});
+  const state = h('p', {}, h('button', { type: 'button', onclick: () => stopping.abort() }, 'Stop'));
+  answer.append(state, h('pre', { tabindex: '0' }, code));
+  const decoder = new TextDecoder();
+  const reader = response.body.getReader();
+  let shown = '';
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      shown = (shown + decoder.decode(part.value, { stream: true })).slice(-MAX_STREAM);
+      code.textContent = shown;
+    }
+    state.replaceChildren('The stream has ended.');
+  } catch (error) {
+    state.replaceChildren(stopping.signal.aborted ? 'Stopped.' : `The stream broke off: ${error.message}`);
+  }
+};
+
 /** Sends a request and shows its answer; returns the answer's JSON, if it is a success. */
 const send = async ({ method, target, headers, body }, answer) => {
   const all = { ...headers };
@@ -75,9 +97,11 @@ const send = async ({ method, target, headers, body }, answer) => {
   if (body) all['Content-Type'] = 'application/json';
   answer.replaceChildren(h('p', {}, 'Waiting …'));
   const started = performance.now();
+  const stopping = new AbortController();
   try {
-    const response = await fetch(target, { method, headers: all, body, cache: 'no-store', credentials: 'omit', redirect: 'manual' });
-    const text = await response.text();
+    const response = await fetch(target, { method, headers: all, body, signal: stopping.signal, cache: 'no-store', credentials: 'omit', redirect: 'manual' });
+    const isStream = (response.headers.get('content-type') || '').startsWith('text/event-stream');
+    const text = isStream ? '' : await response.text();
     const ms = Math.round(performance.now() - started);
     let json;
     try { json = JSON.parse(text); } catch { /* not JSON: shown as it is */ }
@@ -92,6 +116,7 @@ const send = async ({ method, target, headers, body }, answer) => {
       answer.append(pre);
       copyable(pre);
     }
+    if (isStream) await showStream(response, stopping, answer);
     return response.ok ? json : undefined;
   } catch (error) {
     answer.replaceChildren(h('p', { class: 'bad' }, `No answer: ${error.message}`));
@@ -201,10 +226,14 @@ for (const operation of $$('.op[data-path]')) {
 // ---- The steps of the first page
 
 const kept = {};
-const filled = (text) => text.replace(/CONNECTION_ID|CALENDAR_ID/g, (name) => kept[name] || name);
+const PLACEHOLDER = /CONNECTION_ID|CALENDAR_ID|WEBHOOK_ID/;
+const filled = (text) => text.replace(new RegExp(PLACEHOLDER, 'g'), (name) => kept[name] || name);
 
 for (const step of $$('.run')) {
   const answer = h('div', { 'aria-live': 'polite' });
+  // A field of the body that the reader fills in.
+  const { ask } = step.dataset;
+  const own = ask && h('input', { id: `own-${++fields}`, type: 'text', spellcheck: 'false', autocomplete: 'off', value: JSON.parse(step.dataset.body)[ask] });
   const button = h('button', { class: 'primary', type: 'button', onclick: async () => {
     if (!key.value.trim()) {
       answer.replaceChildren(h('p', { class: 'bad' }, 'Enter your API key above.'));
@@ -212,23 +241,27 @@ for (const step of $$('.run')) {
       return;
     }
     const target = filled(step.dataset.target);
-    if (/CONNECTION_ID|CALENDAR_ID/.test(target)) {
+    if (PLACEHOLDER.test(target)) {
       answer.replaceChildren(h('p', { class: 'bad' }, 'Run the steps before this one first: they give the id.'));
       return;
     }
-    const { method, body, keep } = step.dataset;
+    const { method, keep } = step.dataset;
+    const body = step.dataset.body && JSON.parse(filled(step.dataset.body));
+    if (own) body[ask] = own.value.trim();
     button.disabled = true;
     const headers = method === 'GET' ? {} : { 'Idempotency-Key': freshKey() };
-    const json = await send({ method, target, headers, body: body && filled(body) }, answer);
+    const json = await send({ method, target, headers, body: body && JSON.stringify(body) }, answer);
     button.disabled = false;
     if (!json || !keep) return;
     const [name, place] = keep.split('=');
-    const value = place.split('.').reduce((part, member) => part?.[member], json);
+    // Of a list, a name picks the first item in which it is true.
+    const member = (part, name) => (Array.isArray(part) && !/^\d+$/.test(name) ? part.find((item) => item[name]) : part?.[name]);
+    const value = place.split('.').reduce(member, json);
     if (typeof value !== 'string') return;
     kept[name] = value;
     for (const code of $$('.run code')) code.textContent = code.textContent.replaceAll(name, value);
   } }, 'Run');
-  step.append(h('p', {}, button), answer);
+  step.append(own ? h('p', {}, h('label', { for: own.id }, ask), ' ', own) : '', h('p', {}, button), answer);
 }
 
 // ---- Search

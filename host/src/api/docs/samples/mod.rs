@@ -95,6 +95,22 @@ mod tests {
     }
 
     #[test]
+    fn options_come_after_the_query_and_a_list_is_a_list() {
+        let reference = reference();
+        let update = reference.operation("calendars.events.update").unwrap();
+        let exchange = json!({ "request": {
+            "path": "/v1/calendars/cal_1/events/evt_1", "headers": { "if-match": "1" }, "body": { "title": "Lunch" },
+        } });
+        let [_, typescript, ..] = printed(&SampleRequest::recorded(&reference, update, &exchange));
+        assert!(typescript.contains("}, undefined, { ifMatch: \"1\" });"), "{typescript}");
+        let events = reference.operation("events.list").unwrap();
+        let exchange = json!({ "request": { "path": "/v1/events?type=task.created%2Ccontact.*&limit=1" } });
+        let [_, typescript, python, _] = printed(&SampleRequest::recorded(&reference, events, &exchange));
+        assert!(typescript.contains("{ type: [\"task.created\", \"contact.*\"], limit: 1 }"), "{typescript}");
+        assert!(python.contains("type=[\"task.created\", \"contact.*\"], limit=1"), "{python}");
+    }
+
+    #[test]
     fn a_form_is_an_object_for_the_clients() {
         let reference = reference();
         let operation = reference.operation("oauth.token").unwrap();

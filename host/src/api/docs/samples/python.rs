@@ -53,11 +53,13 @@ fn arguments(request: &SampleRequest<'_>) -> Vec<String> {
     let mut arguments: Vec<String> = request.path_values.iter().map(|value| text(value)).collect();
     arguments.extend(request.json_body().map(|body| literal(&body, 0)));
     arguments.extend(request.arguments().map(|parameter| {
-        let value = match parameter.value.as_str() {
-            "true" if request.is_bare(&parameter.name) => "True".to_owned(),
-            "false" if request.is_bare(&parameter.name) => "False".to_owned(),
-            value if request.is_bare(&parameter.name) => value.to_owned(),
-            value => text(value),
+        let is_bare = request.is_bare(&parameter.name);
+        let value = match (request.items(parameter), parameter.value.as_str()) {
+            (Some(items), _) => format!("[{}]", items.into_iter().map(text).collect::<Vec<_>>().join(", ")),
+            (None, "true") if is_bare => "True".to_owned(),
+            (None, "false") if is_bare => "False".to_owned(),
+            (None, value) if is_bare => value.to_owned(),
+            (None, value) => text(value),
         };
         format!("{}={value}", snake(&parameter.name))
     }));

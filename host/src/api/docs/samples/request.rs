@@ -124,11 +124,6 @@ impl SampleRequest<'_> {
         self.query.iter().filter(|parameter| !OPTIONS.contains(&parameter.name.as_str()))
     }
 
-    /// Whether the clients' method has parameters of the query.
-    pub fn takes_query(&self) -> bool {
-        self.operation.parameters_in("query").any(|parameter| !OPTIONS.contains(&parameter.name.as_str()))
-    }
-
     /// The value of a header, which the clients have as an option.
     pub fn header(&self, name: &str) -> Option<&str> {
         let header = self.headers.iter().find(|header| header.name.eq_ignore_ascii_case(name));
@@ -137,9 +132,19 @@ impl SampleRequest<'_> {
 
     /// Whether a parameter of the query is a number or a Boolean, and is printed without quotes.
     pub fn is_bare(&self, name: &str) -> bool {
+        matches!(self.query_type(name), Some("integer" | "number" | "boolean"))
+    }
+
+    /// The items of a parameter of the query that is a list; none if it is a single value.
+    pub fn items<'v>(&self, parameter: &'v NamedValue) -> Option<Vec<&'v str>> {
+        let is_list = self.query_type(&parameter.name) == Some("array");
+        is_list.then(|| parameter.value.split(',').collect())
+    }
+
+    /// The JSON type of a parameter of the query, if its schema names one.
+    fn query_type(&self, name: &str) -> Option<&str> {
         let parameter = self.operation.parameters_in("query").find(|parameter| parameter.name == name);
-        let kind = parameter.and_then(|parameter| parameter.schema["type"].as_str());
-        matches!(kind, Some("integer" | "number" | "boolean"))
+        parameter.and_then(|parameter| parameter.schema["type"].as_str())
     }
 
     /// The name of the clients' method with its namespaces, each word changed by `word`.

@@ -40,17 +40,18 @@ fn arguments(request: &SampleRequest<'_>) -> Vec<String> {
     let query: Vec<String> = request
         .arguments()
         .map(|parameter| {
-            let value = &parameter.value;
-            let value = if request.is_bare(&parameter.name) { value.clone() } else { json(value) };
+            let value = match request.items(parameter) {
+                Some(items) => format!("[{}]", items.into_iter().map(json).collect::<Vec<_>>().join(", ")),
+                None if request.is_bare(&parameter.name) => parameter.value.clone(),
+                None => json(&parameter.value),
+            };
             format!("{}: {value}", camel(&parameter.name))
         })
         .collect();
-    if request.takes_query() {
-        arguments.push(match query.is_empty() {
-            true => "undefined".to_owned(),
-            false => format!("{{ {} }}", query.join(", ")),
-        });
-    }
+    arguments.push(match query.is_empty() {
+        true => "undefined".to_owned(),
+        false => format!("{{ {} }}", query.join(", ")),
+    });
     if let Some(etag) = request.header("if-match") {
         arguments.push(format!("{{ ifMatch: {} }}", json(etag)));
     }
