@@ -1,4 +1,4 @@
-//! The commands that call a running server: `login`, `logout` and `api`; and what the program prints of itself.
+//! The commands that call a running server: `login`, `logout`, `api` and `trigger`; and what the program prints of itself.
 
 use std::convert::Infallible;
 use std::os::unix::fs::PermissionsExt;
@@ -13,6 +13,7 @@ use axum::response::IntoResponse;
 use axum::routing::any;
 use futures::stream::{self, StreamExt};
 use harness::TestServer;
+use harness::receiver::Receiver;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
@@ -20,6 +21,7 @@ use tokio::net::TcpListener;
 use tokio::process::Command;
 
 use crate::cli::{refused, run, switchboard};
+use crate::test_mode::test_client;
 
 /// Longest run of a command: far longer than it takes.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -242,6 +244,67 @@ async fn a_reader_that_stops_ends_the_command_quietly() {
     let output = tokio::time::timeout(LIMIT, child.wait_with_output()).await.expect("it ends in time");
     let output = output.expect("an output");
     assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""));
+}
+
+/// A triggered event reaches the webhooks that receive it, and the command shows what they answered.
+#[tokio::test]
+async fn an_event_is_triggered_and_its_deliveries_are_shown() {
+    let loopback = "127.0.0.0/8".parse().expect("a network");
+    let builder = TestServer::builder().config(|config| config.webhook_allow = vec![loopback]);
+    let server = builder.start().await;
+    let (url, user, api) = (format!("http://{}", server.address), User::new(), test_client(&server).await);
+    let mut receiver = Receiver::start().await;
+    user.printed(&["login", "--server", &url], api.key.as_deref().expect("a key")).await;
+    let (code, said) = user.failed(&["trigger", "task.created"]).await;
+    assert_eq!(code, Some(1));
+    assert!(said.contains("no connection to the sandbox") && said.contains("-f provider=sandbox"), "{said}");
+
+    let connection = api.connect_account("bob").await;
+    for event_types in [["task.*"], ["contact.created"]] {
+        let webhook = json!({ "url": receiver.url(), "eventTypes": event_types });
+        api.post("/v1/webhooks", webhook).send().await.expect(201);
+    }
+    let triggered = user.printed(&["trigger", "task.created", "--json"], "");
+    tokio::pin!(triggered);
+    // The server delivers when its test says so, and reads the provider again once its clock has moved.
+    let printed = loop {
+        tokio::select! {
+            printed = &mut triggered => break printed,
+            () = server.deliver() => {
+                server.clock.advance_ms(10);
+                tokio::task::yield_now().await;
+            }
+        }
+    };
+    let shown: Value = serde_json::from_str(&printed).expect("JSON");
+    let event = &shown["event"];
+    assert_eq!((&event["type"], &event["connection_id"]), (&json!("task.created"), &json!(connection)));
+    let received = receiver.next().await;
+    assert_eq!(received.json()["id"], event["id"]);
+    let deliveries = shown["deliveries"].as_array().expect("a list");
+    assert_eq!(deliveries.len(), 1, "the other webhook does not receive it: {shown:#}");
+    assert_eq!(deliveries[0]["delivery"]["status"], "delivered");
+    assert_eq!(deliveries[0]["delivery"]["attempts"][0]["statusCode"], 204);
+}
+
+/// Without a server, or before anything is sent: the list of types, similar names, and the refusal of a live key.
+#[tokio::test]
+async fn only_test_keys_trigger_events_and_only_known_types() {
+    let user = User::new();
+    let listed = user.printed(&["trigger", "--list"], "").await;
+    assert_eq!(listed.lines().count(), 4);
+    assert!(listed.contains("email.message.created") && listed.contains("a message arrives"), "{listed}");
+    let (code, said) = user.failed(&["trigger", "email.mesage.created"]).await;
+    assert_eq!(code, Some(2));
+    assert!(said.contains("did you mean email.message.created? The types are "), "{said}");
+
+    let server = TestServer::start().await;
+    let (url, live) = (format!("http://{}", server.address), server.client().await.key.expect("a key"));
+    user.printed(&["login", "--server", &url], &live).await;
+    let (code, said) = user.failed(&["trigger", "task.created"]).await;
+    assert_eq!(code, Some(1));
+    assert!(said.contains("this is a live key") && said.contains("switchboard apps create"), "{said}");
+    assert!(!said.contains(&live), "{said}");
 }
 
 /// Completions and manual pages come from the definition of the command line.

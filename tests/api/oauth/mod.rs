@@ -53,8 +53,14 @@ impl Flow {
         self.authorize_as(&self.api, change).await
     }
 
-    async fn authorize_as(&self, api: &Actor, change: Value) -> Exchange {
-        api.post(AUTHORIZE, request(change)).send().await
+    /// `allow_duplicate` is a parameter of the query, and no field.
+    async fn authorize_as(&self, api: &Actor, mut change: Value) -> Exchange {
+        let fields = change.as_object_mut().expect("an object");
+        let path = match fields.remove("allow_duplicate") {
+            Some(value) => format!("{AUTHORIZE}?allow_duplicate={value}"),
+            None => AUTHORIZE.to_owned(),
+        };
+        api.post(path, request(change)).send().await
     }
 
     /// An authorization that `account` was sent through: the address of the callback to which the provider sends the browser back.

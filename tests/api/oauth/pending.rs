@@ -230,12 +230,38 @@ async fn a_reauthorization_waits_for_its_code() {
     assert_eq!(flow.count_connections().await, 0);
 }
 
+/// A sign-in of an account that is connected already renews its connection when its code is exchanged, and changes nothing before. Of two
+/// that wait at once the first one connects; the code of the other says why it does not.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_second_sign_in_waits_for_its_code() {
+    let flow = Flow::start().await;
+    let (first, late) = (flow.waiting(json!({}), "alice").await, flow.waiting(json!({}), "alice").await);
+    flow.redeem(&first.code).await.expect(200);
+    let id = first.connection;
+    let answer = flow.redeem(&late.code).await;
+    refused(&answer);
+    let text = answer.answer["error_description"].as_str().unwrap_or_default();
+    assert!(text.contains("another sign-in has connected this account"), "{answer}");
+    flow.server.clock.advance_ms(MINUTE_MS);
+    drain(&flow.server.app, EXPIRE_CODE).await;
+    drain(&flow.server.app, REVOKE).await;
+    assert_eq!(flow.allowed_clients("alice").await, 1, "the connection has the same grant");
+
+    let before = flow.connection(&id).await;
+    let wider = json!({ "scopes": ["email.read", "calendar.read", "tasks.read"] });
+    let waiting = flow.waiting(wider.clone(), "alice").await;
+    assert_eq!((&waiting.connection, flow.connection(&id).await), (&id, before));
+    flow.redeem(&waiting.code).await.expect(200);
+    assert_eq!(flow.connection(&id).await["grantedScopes"], wider["scopes"]);
+    assert_eq!(flow.count_connections().await, 1);
+}
+
 /// The grant of a waiting account is not revoked when a connection is deleted in between.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_waiting_account_keeps_its_grant() {
     let flow = Flow::start().await;
     let first = flow.connect(json!({}), "alice").await;
-    let waiting = flow.waiting(json!({}), "alice").await;
+    let waiting = flow.waiting(json!({ "allow_duplicate": true }), "alice").await;
     flow.api.delete(format!("/v1/connections/{first}")).send().await.expect(204);
     assert_eq!(drain(&flow.server.app, REVOKE).await, 1);
     flow.redeem(&waiting.code).await.expect(200);

@@ -425,7 +425,7 @@ async fn five_second_tokens_through_a_long_use() {
 async fn delete_revokes_the_last_connection_only() {
     let flow = Flow::start().await;
     let one = flow.connect(json!({}), "alice").await;
-    let two = flow.connect(json!({}), "alice").await;
+    let two = flow.connect(json!({ "allow_duplicate": true }), "alice").await;
     let alice = flow.account("alice");
     flow.api.delete(format!("/v1/connections/{one}")).send().await.expect(204);
     assert_eq!(drain(&flow.server, REVOKE).await, 1);

@@ -3,6 +3,7 @@
 use harness::TestServer;
 use harness::browser::{Consent, parameter};
 use serde_json::{Value, json};
+use service::connections::authorization::{self, CallbackOutcome, CallbackParams};
 
 use crate::oauth::{
     AUTHORIZE, Flow, REDIRECT, STATE, assert_error, assert_page, connector, register, request,
@@ -102,8 +103,79 @@ async fn a_backend_forwards_the_callback() {
     flow.api.get(flow.path(&denied)).send().await.refused(403, "access_denied");
     let callback = flow.returned(json!({}), "alice", Consent::Allow).await;
     let asked = flow.server.anonymous().get(flow.path(&callback)).header("accept", "application/json");
-    assert_eq!(asked.send().await.expect(200)["status"], "active");
-    assert_eq!(flow.count_connections().await, 2);
+    let again = asked.send().await.expect(200);
+    assert_eq!((&again["status"], &again["connectionId"]), (&json!("active"), &json!(id)), "{again:#}");
+    assert_eq!(flow.count_connections().await, 1);
+}
+
+/// A second sign-in of an account renews its connection, whose id, tags and data stay. Another application, a connection by password and a
+/// client that asks for it have a connection of their own.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_second_sign_in_renews_the_connection() {
+    let flow = Flow::start().await;
+    let password = json!({ "provider": "sandbox", "scopes": ["email.read"],
+                           "credentials": { "username": "alice@sandbox.test", "password": "sandbox" } });
+    let by_password = flow.api.connect(password).await;
+    let first = json!({ "scopes": ["calendar.read"], "tags": { "user": "7" } });
+    let id = flow.connect(first, "alice").await;
+    assert_ne!(by_password["id"], json!(id), "a connection by password stays as it is");
+    let calendar = flow.api.calendar(&flow.connection(&id).await, "Work").await;
+
+    let wider = json!({ "scopes": ["calendar.read", "email.read"], "tags": { "user": "8" } });
+    assert_eq!(flow.connect(wider, "alice").await, id);
+    let renewed = flow.connection(&id).await;
+    assert_eq!(renewed["grantedScopes"], json!(["calendar.read", "email.read"]), "{renewed:#}");
+    assert_eq!(renewed["tags"], json!({ "user": "7" }));
+    flow.api.get(format!("/v1/calendars/{calendar}")).send().await.expect(200);
+    assert_ne!(flow.connect(json!({}), "bob").await, id, "another account is another connection");
+
+    // Whoever signs in for less takes nothing away from the connection that the application works with.
+    let narrower = flow.connect(json!({ "scopes": ["email.read"] }), "alice").await;
+    assert_ne!(narrower, id);
+    assert_eq!(flow.connection(&id).await["grantedScopes"], json!(["calendar.read", "email.read"]));
+    flow.api.delete(format!("/v1/connections/{narrower}")).send().await.expect(204);
+
+    let second = flow.connect(json!({ "allow_duplicate": true }), "alice").await;
+    assert_ne!(second, id);
+    let refused = flow.authorize(json!({ "allow_duplicate": "yes" })).await.refused(400, "invalid_parameter");
+    assert_eq!(refused["param"], "allow_duplicate");
+    assert_eq!(flow.count_connections().await, 4);
+
+    // Of two, the one that cannot be used any more is renewed.
+    flow.server.provider("alice").delete("/sandbox/oauth/grants").send().await.expect(204);
+    flow.server.clock.advance_ms(3_600_000);
+    let refresh = flow.api.post(format!("/v1/connections/{second}/refresh"), json!({})).send().await;
+    refresh.refused(409, "reauth_required");
+    assert_eq!(flow.connect(json!({}), "alice").await, second);
+    assert_eq!(flow.connection(&second).await["status"], "active");
+}
+
+/// Two sign-ins of one account that return at once make one connection, on one host and on two.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_returns_at_once_make_one_connection() {
+    let flow = Flow::start().await;
+    let other = flow.server.beside().await;
+    let first = flow.returned(json!({}), "alice", Consent::Allow).await;
+    let second = flow.returned(json!({}), "alice", Consent::Allow).await;
+    let app = other.as_ref().map_or(&flow.server.app, |other| &other.app);
+    let params = CallbackParams {
+        code: parameter(&second, "code"),
+        state: parameter(&second, "state"),
+        iss: parameter(&second, "iss"),
+        wants_json: true,
+        ..CallbackParams::default()
+    };
+    let (page, outcome) =
+        tokio::join!(flow.browser.open(&first), authorization::callback(app, "sandbox", params, None),);
+    let id = parameter(&page.location(), "connection_id").unwrap_or_else(|| panic!("{page:#?}"));
+    let CallbackOutcome::Json(result) = outcome.expect("the host answers") else {
+        panic!("the second return has no connection")
+    };
+    assert_eq!(result.connection_id, id);
+    assert_eq!(flow.count_connections().await, 1);
+    let events = flow.api.all("/v1/events?type=connection.*").await;
+    let types: Vec<&Value> = events.iter().map(|event| &event["type"]).collect();
+    assert_eq!(types, ["connection.created", "connection.updated"]);
 }
 
 /// Authorized again, a connection keeps its id and what hangs on it; another account changes nothing.

@@ -165,6 +165,7 @@ async fn events_are_forwarded_in_order_and_signed_with_the_secret_that_is_shown(
     let query = "type=task.*%2Ccontact.created&connection_id=conn_1&after_sequence=5";
     assert_eq!(path, format!("/v1/events/stream?{query}"));
     assert_eq!(headers["authorization"], "Bearer uc_live_test");
+    listening.said("waiting for events").await;
     listening.interrupt();
     let (code, said) = listening.ended().await;
     assert_eq!(code, Some(0), "{said}");

@@ -3,8 +3,9 @@
 use base::error::{Code, Detail, Refusal, Result};
 use runtime::Manifest;
 use serde_json::{Map, Value};
+use storage::Tx;
+use storage::connection_accounts::{self, AccountConnection};
 use storage::connections::Connection;
-use storage::{Tx, connection_accounts};
 use url::Url;
 
 use crate::app::App;
@@ -19,16 +20,24 @@ pub async fn refuse(tx: &mut Tx, app: &App, manifest: &Manifest, new: &Connectio
     let found =
         connection_accounts::of_account(&mut *tx, &new.tenant, &new.provider, &new.external_account_id)
             .await?;
-    // The sandbox is this server, whatever address it has at the moment.
-    let is_sandbox = sandbox_url(app, &new.provider).is_some();
-    let own = servers(manifest, &new.settings);
-    let other = found
-        .into_iter()
-        .find(|one| one.id != new.id && (is_sandbox || servers(manifest, &one.settings) == own));
-    match other {
+    let is_other = |one: &AccountConnection| {
+        one.id != new.id && is_same_server(app, manifest, &one.settings, &new.settings)
+    };
+    match found.into_iter().find(is_other) {
         None => Ok(()),
         Some(other) => Err(already_connected(&other.id).into()),
     }
+}
+
+/// Whether the settings of two connections of a provider name the same server.
+pub fn is_same_server(
+    app: &App,
+    manifest: &Manifest,
+    one: &Map<String, Value>,
+    other: &Map<String, Value>,
+) -> bool {
+    // The sandbox is this server, whatever address it has at the moment.
+    sandbox_url(app, &manifest.name).is_some() || servers(manifest, one) == servers(manifest, other)
 }
 
 fn already_connected(id: &str) -> Refusal {

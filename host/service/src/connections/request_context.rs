@@ -227,6 +227,7 @@ pub mod tests {
             created_at: 0,
             kind: KeyKind::Key,
             grant_id: None,
+            agent: None,
         })
     }
 

@@ -2,7 +2,7 @@
 //! deliveries to webhooks.
 
 mod forward;
-mod source;
+pub mod source;
 
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
@@ -114,6 +114,7 @@ impl Listen {
             forward,
             position: self.after.map_or(StreamPosition::Now, StreamPosition::After),
             pause: RetryPause::default(),
+            is_open: false,
             prints_json: self.print_json,
             clock: Clock::system(),
         })
@@ -196,6 +197,8 @@ struct ListenSession {
     /// The position up to which every event was handled.
     position: StreamPosition,
     pause: RetryPause,
+    /// Whether a stream has been opened.
+    is_open: bool,
     prints_json: bool,
     clock: Clock,
 }
@@ -227,6 +230,11 @@ impl ListenSession {
     }
 
     async fn read(&mut self, mut stream: EventStream) -> Result<StreamEnd> {
+        if !self.is_open {
+            // What happens from here on is not missed.
+            print_note("waiting for events");
+            self.is_open = true;
+        }
         let mut parser = Parser::new(MAX_EVENT_BYTES);
         loop {
             let piece = match stream.piece().await {

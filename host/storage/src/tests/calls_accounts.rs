@@ -27,6 +27,7 @@ pub async fn all(db: &Db) -> Result<()> {
     assert!(connections::list_of_address(reader, &tenant, &search, 50).await?.is_empty(), "nor addresses");
     assert!(connection_accounts::of_account(reader, &tenant, "sandbox", "nobody").await?.is_empty());
     assert_eq!(connection_accounts::of_account(reader, &tenant, "sandbox", "account").await?.len(), 50);
+    assert_eq!(connection_accounts::all_of_account(reader, &tenant, "sandbox", "account").await?.len(), 50);
     assert!(!sync_states::of_connections(reader, &[EVENTS, "conn_100040"]).await?.is_empty());
     assert_eq!(sync_states::item_errors_of_connection(reader, EVENTS, 50).await?.len(), 50);
     assert!(!job_admin::of_connection(reader, "conn_100040", 50).await?.is_empty());

@@ -14,6 +14,7 @@ use storage::token_refresh::{self, Grant};
 
 use crate::app::App;
 use crate::connections::authorization::outcome::Failure;
+use crate::connections::authorization::reconnection;
 use crate::connections::check::CheckedAccount;
 use crate::connections::credentials::{self, GivenCredentials};
 use crate::connections::oauth::endpoints::ProviderEndpoints;
@@ -27,6 +28,9 @@ use crate::connections::{self, NewConnection, new_tokens, view};
 pub struct AuthorizedAccount {
     /// The connection's id: a new one, or that of the connection that is authorized again.
     pub id: String,
+    /// Whether the account renews the connection with this id although the authorization named none.
+    #[serde(default)]
+    pub reconnects: bool,
     pub given: GivenCredentials,
     /// Milliseconds since 1970, if the provider reports it.
     pub refresh_token_expires_at: Option<i64>,
@@ -51,6 +55,8 @@ pub struct NewGrant {
     pub issued: IssuedTokens,
     /// Milliseconds since 1970, if the provider reports it.
     refresh_token_expires_at: Option<i64>,
+    /// As in `AuthorizedAccount`.
+    pub reconnects: bool,
 }
 
 impl AuthorizedAccount {
@@ -89,15 +95,22 @@ impl NewGrant {
         account: AuthorizedAccount,
     ) -> Result<NewGrant> {
         let issued = account.issued(pending)?;
-        let AuthorizedAccount { id, given, refresh_token_expires_at, granted_scopes, checked, tags } =
-            account;
+        let AuthorizedAccount {
+            id,
+            reconnects,
+            given,
+            refresh_token_expires_at,
+            granted_scopes,
+            checked,
+            tags,
+        } = account;
         let connector = connector(app, &pending.provider)?;
         let scopes = pending.requested_scopes.clone();
         let new = NewConnection { credentials: given, scopes, tags, ..NewConnection::default() };
         let mut connection = connections::assembled(app, &pending.tenant, id, &connector, new, checked)?;
         connection.granted_scopes.retain(|scope| granted_scopes.contains(scope));
         connection.etag = view::etag(&connection);
-        Ok(NewGrant { connection, issued, refresh_token_expires_at })
+        Ok(NewGrant { connection, issued, refresh_token_expires_at, reconnects })
     }
 }
 
@@ -106,25 +119,36 @@ impl NewGrant {
 pub async fn lock(
     tx: &mut Tx,
     pending: &PendingAuthorization,
-    new: &Connection,
+    new: &NewGrant,
 ) -> Result<Result<Option<ConnectionLock>, Failure>> {
-    let Some(id) = &pending.connection_id else { return Ok(Ok(None)) };
+    let new_id = Some(&new.connection.id).filter(|_| new.reconnects);
+    let Some(id) = pending.connection_id.as_ref().or(new_id) else { return Ok(Ok(None)) };
     Ok(match ConnectionLock::take(tx, &pending.tenant, id).await? {
         // It was disconnected while the user was at the provider.
         None => Err(Failure::InvalidRequest),
-        Some(lock) if lock.external_account_id != new.external_account_id => Err(Failure::AccountMismatch),
+        Some(lock) if lock.external_account_id != new.connection.external_account_id => {
+            Err(Failure::AccountMismatch)
+        }
         Some(lock) => Ok(Some(lock)),
     })
 }
 
-/// Writes a new connection, or gives the locked one its new grant. Its id, and the ids of its data, stay.
-pub async fn write(tx: &mut Tx, app: &App, lock: Option<ConnectionLock>, new: NewGrant) -> Result<()> {
+/// Writes a new connection, or gives the locked one its new grant. Its id, and the ids of its data, stay. Fails with `already_exists` if
+/// another sign-in of the account has just made a connection.
+pub async fn write(
+    tx: &mut Tx,
+    app: &App,
+    pending: &PendingAuthorization,
+    lock: Option<ConnectionLock>,
+    new: NewGrant,
+) -> Result<()> {
     let Some(lock) = lock else {
         let body = view::json(app, &new.connection, &[]).to_string();
         connections::insert(tx, app, &new.connection, body).await?;
+        reconnection::ensure_single(tx, app, pending, &new.connection).await?;
         return keep_tokens(tx, app, &new.connection, &new.issued, new.refresh_token_expires_at).await;
     };
-    let NewGrant { connection: new, issued, refresh_token_expires_at } = new;
+    let NewGrant { connection: new, issued, refresh_token_expires_at, .. } = new;
     let given = with_kept_token(credentials::stored(app, &lock)?, issued.given);
     let place = credentials::place(&lock.id, &lock.tenant);
     let fresh = Connection {
@@ -198,6 +222,7 @@ mod tests {
     fn an_account_survives_its_sealed_form() {
         let account = AuthorizedAccount {
             id: "conn_1".into(),
+            reconnects: true,
             given: tokens(Some("refresh"), "client"),
             refresh_token_expires_at: Some(7),
             granted_scopes: vec!["email.read".into()],

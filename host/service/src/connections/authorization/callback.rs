@@ -223,6 +223,7 @@ async fn account(
     let (id, checked) = check_account(app, pending, &provider, &given, granted.provider, identity).await?;
     Ok(AuthorizedAccount {
         id,
+        reconnects: false,
         given,
         refresh_token_expires_at: tokens.refresh_token_expires_in_s.map(|s| after(app, s)),
         granted_scopes: granted.granted,

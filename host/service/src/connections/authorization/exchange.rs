@@ -51,6 +51,10 @@ pub async fn exchange(
     let outcome = match exchanged.await {
         // Rolled back: the code stays valid for its owner.
         Err(e) if e.code() == Some(Code::AccessDenied) => Ok(Err(refused_error())),
+        // Contract silent: the client was told the id of a new connection, so that the code connects no other one.
+        Err(e) if e.code() == Some(Code::AlreadyExists) => Ok(Err(TokenError::invalid_grant(
+            "another sign-in has connected this account meanwhile: use that connection, or start the authorization again",
+        ))),
         outcome => outcome,
     };
     held.keys.clear();
@@ -120,7 +124,7 @@ async fn connect(
         return Ok(lock.ok_or_else(refused_error).and_then(|lock| allowed_scopes(parent, &lock)));
     };
     let new = NewGrant::from_account(app, pending, account)?;
-    let Ok(lock) = authorized_account::lock(tx, pending, &new.connection).await? else {
+    let Ok(lock) = authorized_account::lock(tx, pending, &new).await? else {
         return Ok(Err(refused_error()));
     };
     let allowed = match allowed_scopes(parent, &new.connection) {
@@ -128,7 +132,7 @@ async fn connect(
         Err(e) => return Ok(Err(e)),
     };
     authorizations::release_account(tx, &pending.state_hash).await?;
-    authorized_account::write(tx, app, lock, new).await?;
+    authorized_account::write(tx, app, pending, lock, new).await?;
     Ok(Ok(allowed))
 }
 

@@ -1,12 +1,13 @@
 //! Connecting an account by OAuth 2.0 (RFC 6749, section 4.1): the URL to send the user to (`start`), the user's return (`callback`), its
-//! storage (`commit`, `authorized_account`), and the response to it (`outcome`). A client that requested a code exchanges it (`exchange`),
-//! or the account is dropped (`unredeemed`).
+//! storage (`reconnection`, `commit`, `authorized_account`), and the response to it (`outcome`). A client that requested a code exchanges it
+//! (`exchange`), or the account is dropped (`unredeemed`).
 
 mod authorized_account;
 mod callback;
 mod commit;
 mod exchange;
 mod outcome;
+mod reconnection;
 mod start;
 mod unmatched_return;
 mod unredeemed;
@@ -26,7 +27,7 @@ use crate::app::App;
 pub use callback::callback;
 pub use exchange::{CodeRequest, exchange};
 pub use outcome::{CallbackOutcome, PageReason};
-pub use start::{ReturnTo, start};
+pub use start::{ReturnTo, StartOptions, start};
 pub use unredeemed::EXPIRE_CODE;
 
 /// Lifetime of an authorization, in milliseconds.
@@ -96,6 +97,8 @@ struct AuthorizationOptions {
     tags: BTreeMap<String, String>,
     /// The client id of the authorization request: the code is exchanged with no other.
     client_id: String,
+    /// Whether the application's connection of the same account, if there is one, gets the new grant.
+    reconnects: bool,
 }
 
 /// Returns 32 random bytes as text: 43 characters, the minimum of a PKCE verifier (RFC 7636, section 4.1).

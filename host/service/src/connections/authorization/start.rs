@@ -32,15 +32,23 @@ pub enum ReturnTo {
     Panel(String),
 }
 
+/// The parts of a start that are not in the body of its request.
+#[derive(Clone, Debug)]
+pub struct StartOptions {
+    pub return_to: ReturnTo,
+    /// Whether the application may get a second connection of an account.
+    pub allow_duplicate: bool,
+}
+
 /// Stores an authorization request and returns the response: 201 with `authorizationUrl`, `state` and `expiresAt`, ten minutes from now.
-/// `key_id` is the requesting key. The user returns to `return_to`, whatever `redirectUri` of the request is. Fails with a field's name if
+/// `key_id` is the requesting key. The user returns to `options.return_to`, whatever `redirectUri` of the request is. Fails with a field's name if
 /// the request is wrong, and as `oauth::provider` if the provider cannot be used.
 pub async fn start(
     cx: &WriteContext,
     key_id: &str,
     provider: &str,
     new: NewAuthorization,
-    return_to: ReturnTo,
+    options: StartOptions,
     warnings: &[Value],
 ) -> Result<StoredResponse> {
     let WriteContext { app, request: asker, attempt } = cx;
@@ -49,7 +57,7 @@ pub async fn start(
     let registered = oauth::registered(app, tenant, provider).await?;
     let auth = &registered.connector.manifest.auth;
     check_scopes(provider, &registered.registration.scopes, &new.scopes)?;
-    let redirect_uri = match return_to {
+    let redirect_uri = match options.return_to {
         ReturnTo::Registered(uri) => {
             check_redirect(app, tenant, &uri).await?;
             uri
@@ -65,7 +73,8 @@ pub async fn start(
     registered.settings(app).await?;
     let callback_uri = registered.callback_uri(app);
     let provider = registered.resolve(app).await?;
-    let (pending, state, url) = prepare_authorization(app, &provider, key_id, new, callback_uri)?;
+    let (pending, state, url) =
+        prepare_authorization(app, &provider, key_id, new, callback_uri, !options.allow_duplicate)?;
     let body = serde_json::to_string(&Authorization {
         authorization_url: url,
         state,
@@ -91,6 +100,7 @@ fn prepare_authorization(
     key_id: &str,
     new: NewAuthorization,
     callback_uri: String,
+    reconnects: bool,
 ) -> Result<(PendingAuthorization, String, String)> {
     let (registration, tenant, now) = (&provider.registration, &provider.tenant, app.now());
     let auth = &provider.connector.manifest.auth;
@@ -109,7 +119,8 @@ fn prepare_authorization(
         is_reauthorization: new.connection_id.is_some(),
     })?;
     let state_hash = app.keyring.api_key_hash(&state);
-    let options = AuthorizationOptions { tags: new.tags, client_id: registration.client_id.clone() };
+    let options =
+        AuthorizationOptions { tags: new.tags, client_id: registration.client_id.clone(), reconnects };
     let pending = PendingAuthorization {
         secrets: secrets.seal(app, &state_hash, &tenant.organization_id)?,
         state_hash,

@@ -8,9 +8,12 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use model::bounds::connection as bounds;
 use model::connection::{Authorization, AuthorizationResult, NewAuthorization};
 use schemars::JsonSchema;
+use serde::Deserialize;
 use service::app::App;
 use service::app::stored_response::StoredResponse;
-use service::connections::authorization::{self, CallbackOutcome, CallbackParams, PageReason, ReturnTo};
+use service::connections::authorization::{
+    self, CallbackOutcome, CallbackParams, PageReason, ReturnTo, StartOptions,
+};
 use service::connections::request_context::RequestContext;
 use service::connections::write_context::WriteContext;
 use url::form_urlencoded;
@@ -19,7 +22,7 @@ use crate::api::access::api_key::Caller;
 use crate::api::callback;
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::{ANY_KEY, Routes};
-use crate::api::request::extractors::{Extract, Path};
+use crate::api::request::extractors::{Extract, Params, Path};
 use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
 use crate::api::response::reply::{self, ApiResponse, ApiResult};
@@ -27,6 +30,14 @@ use crate::web::error;
 use crate::web::request_id::RequestId;
 
 const CONNECTIONS_WRITE: &str = "connections.write";
+
+/// The query string of an authorization.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct AuthorizeQuery {
+    /// Whether the application may have another connection of the same account.
+    #[serde(default)]
+    allow_duplicate: bool,
+}
 
 /// The query string of a user's return from a provider.
 #[derive(Default, JsonSchema)]
@@ -53,7 +64,8 @@ pub fn routes() -> Routes<App> {
     Routes::new("Authorization")
         .post("/v1/auth/connectors/{provider}/authorize", CONNECTIONS_WRITE, Mvp, authorize)
         .summary("Start connecting an account")
-        .description("Send the user to `authorizationUrl`, which works once and for ten minutes. With `codeChallenge`, the account is connected when you exchange its code. \"Connecting by OAuth\" above describes every step.")
+        .description("Send the user to `authorizationUrl`, which works once and for ten minutes. With `codeChallenge`, the account is connected when you exchange its code. If the application already has a connection by OAuth of the same account at the same server, that connection gets the new credentials and the scopes of this authorization, and keeps its id and its tags, unless it works and would lose scopes; `allow_duplicate=true` makes another connection instead. \"Connecting by OAuth\" above describes every step.")
+        .query::<AuthorizeQuery>()
         .body::<NewAuthorization>()
         .returns::<Authorization>()
         .status(201)
@@ -72,14 +84,16 @@ async fn authorize(
     Extract(cx): Extract<WriteContext>,
     caller: Caller,
     headers: HeaderMap,
+    params: Params,
     Path(provider): Path<String>,
     Body(body): Body,
 ) -> ApiResult {
     let (new, unknown) = json::typed::<NewAuthorization>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
-    let return_to = ReturnTo::Registered(new.redirect_uri.clone());
+    let AuthorizeQuery { allow_duplicate } = params.read()?;
+    let options = StartOptions { return_to: ReturnTo::Registered(new.redirect_uri.clone()), allow_duplicate };
     Ok(ApiResponse(
-        authorization::start(&cx, caller.key.budget_id(), &provider, new, return_to, &warnings).await?,
+        authorization::start(&cx, caller.key.budget_id(), &provider, new, options, &warnings).await?,
     ))
 }
 

@@ -12,13 +12,18 @@ function segment(id: string | undefined): string {
   return encodeURIComponent(id);
 }
 
+/** Encodes a text as forms do; most texts need nothing. */
+function formText(text: string): string {
+  return /^[\w.*-]*$/.test(text) ? text : new URLSearchParams([["", text]]).toString().slice(1);
+}
+
 /** Returns a query string with its question mark. Names become snake_case, lists have commas, and unset values are left out. */
 export function queryString(query: object | undefined): string {
-  const pairs = new URLSearchParams();
+  let text = "";
   for (const [name, value] of Object.entries(query ?? {})) {
     if (value === undefined || value === null) continue;
-    pairs.append(name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), String(value));
+    const snake = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    text += `${text === "" ? "?" : "&"}${formText(snake)}=${formText(String(value))}`;
   }
-  const text = pairs.toString();
-  return text && `?${text}`;
+  return text;
 }

@@ -65,22 +65,25 @@ export class Transport {
     const url = this.#baseUrl + request.path + queryString(request.query);
     for (let attempt = 1; ; attempt++) {
       options.signal?.throwIfAborted();
-      const start = performance.now();
-      const log = (seen: Partial<LogEntry>) => {
+      const start = this.#options.logger ? performance.now() : 0;
+      const log = this.#options.logger && ((seen: Partial<LogEntry>) => {
         const durationMs = Math.round(performance.now() - start);
         try {
           this.#options.logger?.({ method: request.method, path: request.path, attempt, durationMs, ...seen });
         } catch {
           // What the server has done does not fail because of a log.
         }
-      };
+      });
       try {
-        headers.set("authorization", `Bearer ${await this.#key()}`);
+        const { apiKey } = this.#options;
+        const authorization = `Bearer ${checkedKey(typeof apiKey === "function" ? await apiKey() : apiKey)}`;
+        if (headers instanceof Headers) headers.set("authorization", authorization);
+        else headers["authorization"] = authorization;
         // A redirect would take the body to another host, or make a GET of a write.
         const init: RequestInit = { method: request.method, headers, body: body ?? null, redirect: "manual" };
         return await this.#attempt(url, isStream ? { ...init, duplex: "half" } as RequestInit : init, options, read, log);
       } catch (error) {
-        log(error instanceof ApiError ? { status: error.status, error } : { error });
+        log?.(error instanceof ApiError ? { status: error.status, error } : { error });
         const wait = attempt > retries ? null : waitAfter(error, attempt);
         if (wait === null) throw error;
         await this.sleep(wait, options.signal);
@@ -94,7 +97,7 @@ export class Transport {
     init: RequestInit,
     options: RequestOptions,
     read: (response: Response) => Promise<T>,
-    log: (seen: Partial<LogEntry>) => void,
+    log: ((seen: Partial<LogEntry>) => void) | undefined,
   ): Promise<T> {
     const { signal } = options;
     const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
@@ -112,15 +115,18 @@ export class Transport {
     let isStreaming = false;
     try {
       const send = this.#options.fetch ?? globalThis.fetch;
-      const response = await send(url, { ...init, signal: controller.signal });
+      init.signal = controller.signal;
+      const response = await send(url, init);
       if (!response.ok) {
         const text = await response.text();
         throw errorOf(response.status, response.headers, parse(text) ?? text);
       }
       const result = await read(response);
       isStreaming = (result as unknown) === response;
-      const requestId = response.headers.get("x-request-id");
-      log({ status: response.status, ...(requestId === null ? {} : { requestId }) });
+      if (log) {
+        const requestId = response.headers.get("x-request-id");
+        log({ status: response.status, ...(requestId === null ? {} : { requestId }) });
+      }
       return result;
     } catch (error) {
       if (error instanceof SwitchboardError) throw error;
@@ -135,24 +141,22 @@ export class Transport {
     }
   }
 
-  async #key(): Promise<string> {
-    const { apiKey } = this.#options;
-    const key = typeof apiKey === "function" ? await apiKey() : apiKey;
-    // The error of `Headers` would show the key.
-    if (!/^[!-~]+$/.test(key)) throw new TypeError("the API key is empty, or has spaces or characters that are not ASCII");
-    return key;
-  }
-
-  #headers(options: RequestOptions, contentType: string | undefined): Headers {
-    if (options.idempotencyKey === "") throw new TypeError("idempotencyKey is empty");
-    const headers = new Headers({ accept: "application/json" });
-    if (contentType) headers.set("content-type", contentType);
-    if (options.ifMatch !== undefined) headers.set("if-match", options.ifMatch);
-    if (options.strict) headers.set("prefer", "handling=strict");
-    if (options.fresh) headers.set("cache-control", "no-cache");
-    if (options.idempotencyKey !== undefined) headers.set("idempotency-key", options.idempotencyKey);
-    if (AGENT) headers.set("user-agent", AGENT);
-    for (const [name, value] of Object.entries({ ...this.#options.headers, ...options.headers })) headers.set(name, value);
+  #headers(options: RequestOptions, contentType: string | undefined): Headers | Record<string, string> {
+    const { ifMatch, idempotencyKey } = options;
+    if (idempotencyKey === "") throw new TypeError("idempotencyKey is empty");
+    const own: Record<string, string> = { accept: "application/json" };
+    if (contentType) own["content-type"] = contentType;
+    if (ifMatch !== undefined) own["if-match"] = ifMatch;
+    if (options.strict) own["prefer"] = "handling=strict";
+    if (options.fresh) own["cache-control"] = "no-cache";
+    if (idempotencyKey !== undefined) own["idempotency-key"] = idempotencyKey;
+    if (AGENT) own["user-agent"] = AGENT;
+    const { headers: all } = this.#options;
+    const isPlain = all === undefined && options.headers === undefined && ifMatch === undefined && this.#options.fetch === undefined;
+    if (isPlain && (idempotencyKey === undefined || /^[!-~]+$/.test(idempotencyKey))) return own;
+    // Wrong values are refused here: in `fetch` they would look like a failed connection.
+    const headers = new Headers(own);
+    for (const [name, value] of Object.entries({ ...all, ...options.headers })) headers.set(name, value);
     return headers;
   }
 }
@@ -164,6 +168,12 @@ function address(baseUrl: string): string {
     throw new TypeError("baseUrl must be an address such as https://api.example.com, without a name, a query or a fragment");
   }
   return href.replace(/\/+$/, "");
+}
+
+/** Returns the key if it fits into a header: the error of `fetch` would show it. */
+function checkedKey(key: string): string {
+  if (!/^[!-~]+$/.test(key)) throw new TypeError("the API key is empty, or has spaces or characters that are not ASCII");
+  return key;
 }
 
 /** Returns a new idempotency key. */
