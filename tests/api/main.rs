@@ -26,6 +26,7 @@ mod jobs;
 mod kills;
 mod local_reads;
 mod log_output;
+mod mcp;
 mod microsoft;
 mod oauth;
 mod operators;

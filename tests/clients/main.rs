@@ -1,6 +1,10 @@
-//! The clients of `sdk/clients`: their tests on a faulty server of their own and on a server here, their types, examples and packages.
+//! The clients of `sdk/clients`: their tests on a faulty server of their own and on a server here, their types, examples and packages; the
+//! samples of the documentation, which use them; and the conformance tests and the official client of `/mcp`.
 //! TypeScript runs under the peers' Node, Python in the environment that `cargo xtask test` makes. Without them (`--no-peers`) the tests say
 //! that they did not run.
+
+mod mcp;
+mod samples;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,10 +19,11 @@ use tokio::time::timeout;
 /// The longest time of one command. All of them together take well under a minute.
 const LONGEST: Duration = Duration::from_secs(240);
 
-/// The interpreters, and the folder with the packages of Node.
+/// The interpreters, and the folders with the packages of Node.
 struct Tools {
     node: String,
     typescript: PathBuf,
+    mcp: PathBuf,
     python: String,
 }
 
@@ -32,9 +37,9 @@ fn tools() -> Option<Tools> {
         }
         value
     };
-    let (node, typescript, python) =
-        (find("BROWSER_NODE")?, find("CLIENTS_TYPESCRIPT")?, find("CLIENTS_PYTHON")?);
-    Some(Tools { node, typescript: typescript.into(), python })
+    let (node, python) = (find("BROWSER_NODE")?, find("CLIENTS_PYTHON")?);
+    let (typescript, mcp) = (find("CLIENTS_TYPESCRIPT")?.into(), find("CLIENTS_MCP")?.into());
+    Some(Tools { node, typescript, mcp, python })
 }
 
 /// The folder of the clients.
@@ -98,9 +103,16 @@ fn copy(from: &Path, to: &Path) {
 /// Copies the TypeScript client beside its tools, and builds it as its package is built, with its tests and examples.
 async fn build_typescript(tools: &Tools) {
     let dir = &tools.typescript;
-    for name in
-        ["src", "test", "examples", "README.md", "package.json", "tsconfig.json", "tsconfig.test.json"]
-    {
+    for name in [
+        "src",
+        "test",
+        "examples",
+        "README.md",
+        "package.json",
+        "tsconfig.json",
+        "tsconfig.test.json",
+        "tsconfig.samples.json",
+    ] {
         copy(&sources().join("typescript").join(name), &dir.join(name));
     }
     copy(&sources().join("cases.json"), &dir.join("../cases.json"));
@@ -124,12 +136,22 @@ async fn build_typescript(tools: &Tools) {
     run(&mut compiler, dir).await;
 }
 
-/// The TypeScript client passes its tests, its examples run, and its package can be installed and imported.
+/// Checks the types of the documentation's samples for TypeScript, against the client that was built.
+async fn check_typescript_samples(tools: &Tools) {
+    samples::write("typescript", "ts", &tools.typescript.join("samples"));
+    let mut compiler = Command::new(&tools.node);
+    compiler.args(["node_modules/typescript/bin/tsc", "-p", "tsconfig.samples.json"]);
+    run(&mut compiler, &tools.typescript).await;
+}
+
+/// The TypeScript client passes its tests, its examples run, the documentation's samples have its types, and its package can be installed
+/// and imported.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_typescript_client() {
     let Some(tools) = tools() else { return };
     let stage = Stage::start().await;
     build_typescript(&tools).await;
+    check_typescript_samples(&tools).await;
     let tests = fs::read_dir(tools.typescript.join("build/test")).expect("the compiled tests").flatten();
     let mut tests: Vec<PathBuf> = tests.map(|entry| entry.path()).collect();
     tests.retain(|path| path.to_string_lossy().ends_with(".test.js"));
@@ -154,7 +176,8 @@ async fn the_typescript_client() {
     run(&mut node, empty.path()).await;
 }
 
-/// The Python client passes its tests and two type checkers, and its package can be installed and imported.
+/// The Python client passes its tests and two type checkers, the documentation's samples have its types, and its package can be installed
+/// and imported.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_python_client() {
     let Some(tools) = tools() else { return };
@@ -167,6 +190,9 @@ async fn the_python_client() {
     };
     run(python(&["-m", "pytest"]).envs(stage.environment), &dir).await;
     run(&mut python(&["-m", "mypy"]), &dir).await;
+    let samples = TempDir::new().expect("a folder");
+    let files = samples::write("python", "py", &samples.path().join("samples"));
+    run(python(&["-m", "mypy"]).args(files), &dir).await;
     // Without it the package downloads a Node.
     let node = Path::new(&tools.node).parent().expect("a program lies in a folder");
     let path = std::env::var("PATH").unwrap_or_default();
@@ -188,4 +214,20 @@ async fn the_python_client() {
     run(pip.arg(wheel), empty.path()).await;
     let import = "import switchboard; switchboard.Switchboard(api_key='k').calendars.events.list('cal_1')";
     run(python(&["-c", import]).env("PYTHONPATH", &installed), empty.path()).await;
+}
+
+/// The documentation's samples for curl are commands of a shell, and those for Go are programs.
+#[tokio::test]
+async fn the_samples_for_curl_and_go() {
+    let dir = TempDir::new().expect("a folder");
+    let each = r#"for file; do bash -n "$file" || { cat "$file"; exit 1; }; done"#;
+    let mut bash = Command::new("bash");
+    bash.args(["-c", each, "bash"]).args(samples::write("curl", "sh", &dir.path().join("curl")));
+    run(&mut bash, dir.path()).await;
+    let files = samples::write("go", "go", &dir.path().join("go"));
+    let mut gofmt = Command::new("gofmt");
+    match gofmt.arg("-h").stdin(Stdio::null()).output().await {
+        Ok(_) => run(Command::new("gofmt").args(["-e", "-l"]).args(files), dir.path()).await,
+        Err(_) => println!("NOT RUN: gofmt is not installed; the samples for Go are not checked"),
+    }
 }

@@ -6,7 +6,7 @@ use crate::files::Project;
 use crate::ratchet::Offence;
 
 /// A crate, and where its name may stand outside tests.
-const HOMES: [(&str, &[&str]); 23] = [
+const HOMES: [(&str, &[&str]); 24] = [
     ("wasmtime", &["host/runtime/src/"]),
     ("wasmtime_wasi", &["host/runtime/src/"]),
     ("wasmtime_wasi_http", &["host/runtime/src/outbound/"]),
@@ -51,10 +51,11 @@ const HOMES: [(&str, &[&str]); 23] = [
     ("argon2", &["host/service/src/manage/operators/"]),
     ("totp_rs", &["host/service/src/manage/operators/"]),
     ("qrcode", &["host/service/src/manage/operators/"]),
+    ("rmcp", &["host/mcp/src/", "host/src/api/mcp/"]),
 ];
 
 /// The manifest of a crate beside the host, and the crates of the workspace that it may depend on. Without a row: none.
-const MAY_KNOW: [(&str, &[&str]); 11] = [
+const MAY_KNOW: [(&str, &[&str]); 12] = [
     (
         "host/service/Cargo.toml",
         &[
@@ -79,6 +80,7 @@ const MAY_KNOW: [(&str, &[&str]); 11] = [
     ("host/merging/Cargo.toml", &["model", "text"]),
     ("host/compute/Cargo.toml", &[]),
     ("host/base/Cargo.toml", &["mail", "model", "recurrence"]),
+    ("host/mcp/Cargo.toml", &["base", "mail", "model"]),
     ("host/sandbox-provider/Cargo.toml", &["base", "compute", "mail", "model", "recurrence"]),
     ("host/storage/Cargo.toml", &["base", "compute", "model"]),
     ("host/runtime/Cargo.toml", &["compute", "mail", "recurrence"]),

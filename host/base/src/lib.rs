@@ -7,6 +7,7 @@ pub mod file_lock;
 pub mod ids;
 pub mod input;
 pub mod keyring;
+pub mod recipients;
 pub mod retry_after;
 pub mod scopes;
 pub mod tenant;

@@ -5,6 +5,7 @@ pub mod book;
 pub mod callback;
 pub mod docs;
 pub mod idempotency;
+pub mod mcp;
 pub mod metrics;
 pub mod openapi;
 pub mod operation;
@@ -67,8 +68,9 @@ pub fn service(app: App) -> Router {
     let outside = system::routes(&operations, limiters.clone(), &app);
     let track = track::routes(limiters.clone());
     let book = book::routes(limiters.clone());
-    let (key_lookups, sites, bodies) = Default::default();
+    let (key_lookups, sites, bodies): (Arc<KeyLookups>, _, _) = Default::default();
     app.request_log.set_known_words(known_words);
+    let mcp_limits = (limiters.clone(), key_lookups.clone());
     let gate = Gate { app: app.clone(), operations, limiters, key_lookups, sites, bodies };
     let v1 = routes
         .fallback(unknown_path)
@@ -77,7 +79,8 @@ pub fn service(app: App) -> Router {
         .layer(from_fn_with_state(Arc::<str>::from(app.config.public_address()), with_links))
         .with_state(app.clone());
     let pages = track.merge(book).layer(from_fn(without_key)).with_state(app.clone());
-    v1.merge(outside.with_state(app)).merge(pages)
+    let mcp = mcp::routes(&app, v1.clone(), mcp_limits.0, mcp_limits.1);
+    v1.merge(outside.with_state(app)).merge(pages).merge(mcp)
 }
 
 /// Every operation, for the contract's tests.

@@ -23,6 +23,7 @@ mod listener;
 mod listeners;
 mod login;
 mod master_key;
+mod mcp;
 mod migrate;
 mod network;
 mod oidc_options;
@@ -41,6 +42,7 @@ mod store;
 mod store_options;
 pub mod telemetry;
 mod threads;
+mod trigger;
 mod urls;
 
 use std::ffi::OsString;
@@ -89,6 +91,8 @@ enum Command {
     Logout(login::Logout),
     Api(Box<call::ApiCall>),
     Listen(Box<listen::Listen>),
+    Trigger(Box<trigger::Trigger>),
+    Mcp(Box<mcp::Mcp>),
     Openapi(describe::Openapi),
     Migrate(migrate::Migrate),
     Backup(backup::Backup),
@@ -125,6 +129,8 @@ pub fn run() -> ExitCode {
         Command::Logout(logout) => logout.run(),
         Command::Api(api) => quietly(api.run()),
         Command::Listen(listen) => quietly(listen.run()),
+        Command::Trigger(trigger) => quietly(trigger.run()),
+        Command::Mcp(mcp) => quietly(mcp.run()),
         Command::Openapi(openapi) => openapi.run(),
         Command::Migrate(migrate) => quietly(migrate.run()),
         Command::Backup(backup) => quietly(backup.run()),

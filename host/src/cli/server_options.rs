@@ -11,7 +11,7 @@ use url::Url;
 use zeroize::Zeroizing;
 
 use crate::cli::profiles::{self, DEFAULT_PROFILE, Profile, Profiles};
-use crate::cli::refusal::{SERVER_FAILED, ensure_or_help, exit_failure, failure};
+use crate::cli::refusal::{SERVER_FAILED, WRONG_USAGE, ensure_or_help, exit_failure, failure};
 
 /// The variable with the API key.
 pub const KEY_VARIABLE: &str = "SWITCHBOARD_API_KEY";
@@ -69,6 +69,45 @@ impl ServerOptions {
             ca_file: files.split(',').filter(|file| !file.is_empty()).map(PathBuf::from).collect(),
             ..ServerOptions::default()
         }
+    }
+
+    /// Refuses a key from stdin, for a command that reads something else from there.
+    pub fn ensure_stdin_is_free(&self) -> Result<()> {
+        if self.api_key_file.as_deref() != Some(Path::new("-")) {
+            return Ok(());
+        }
+        Err(exit_failure(
+            WRONG_USAGE,
+            "--api-key-file: this command reads the messages of its client from stdin",
+            "run `switchboard login`, or name a file with the key",
+        ))
+    }
+
+    /// The flags that name the same server and key in a command that runs in another folder.
+    pub fn flags(&self) -> Result<Vec<String>> {
+        let file = |file: &PathBuf| -> Result<String> {
+            let path = std::path::absolute(file)
+                .map_err(|e| cannot_read(file, &e.to_string(), "name the file with its folder"))?;
+            Ok(path.display().to_string())
+        };
+        let mut flags = Vec::new();
+        let mut add = |flag: &str, value: String| flags.extend([flag.to_owned(), value]);
+        if let Some(server) = &self.server {
+            add("--server", server.to_string());
+        }
+        if let Some(key) = &self.api_key_file {
+            add("--api-key-file", file(key)?);
+        }
+        if let Some(variable) = &self.api_key_env {
+            add("--api-key-env", variable.clone());
+        }
+        if let Some(profile) = &self.profile {
+            add("--profile", profile.clone());
+        }
+        for authority in &self.ca_file {
+            add("--ca-file", file(authority)?);
+        }
+        Ok(flags)
     }
 
     /// The place of the key, if there is one: its variable, or the profile.

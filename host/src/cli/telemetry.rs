@@ -13,6 +13,8 @@ use tracing_subscriber::{EnvFilter, fmt};
 
 use crate::cli::refusal::failure;
 
+/// Directives that the chosen level does not change: the library of `/mcp` logs each request, and each error of a client as a warning.
+const DEFAULT_DIRECTIVES: &str = "rmcp=error";
 /// Longest wait at the end of a process for the reader of its log.
 const LAST_LINES_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -54,7 +56,8 @@ fn parse_filter(level: &str) -> Result<EnvFilter> {
         let (_, level) = directive.rsplit_once('=').unwrap_or(("", directive));
         level.trim().parse::<LevelFilter>().is_ok()
     };
-    let filter = level.split(',').all(has_level).then(|| EnvFilter::try_new(level).ok()).flatten();
+    let parse = || EnvFilter::try_new(format!("{DEFAULT_DIRECTIVES},{level}")).ok();
+    let filter = level.split(',').all(has_level).then(parse).flatten();
     filter.ok_or_else(|| {
         failure(
             format!("log_level \"{level}\" is not a log level"),

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use crate::sql::{On, Reader, Row, query};
 use anyhow::Result;
 use model::Instant;
+use model::agent::AgentPolicy;
 use serde_json::Value;
 
 use base::keyring::{NewApiKey, TEST_KEY_PREFIX};
@@ -15,30 +16,13 @@ use crate::Tx;
 use crate::api_key_domains;
 use crate::installation::of_tenants;
 use crate::json;
+use crate::json_or_none;
 use crate::json_text;
+pub use crate::key_kind::KeyKind;
 use crate::request_log::{self, RequestLogMode};
 
 /// A text that sorts after the ids of all keys, whatever the collation: no id has so late a time.
 const AFTER_ALL_KEYS: &str = "key_ZZZZZZZZZZZZZZZZZZZZZZZZZZ";
-
-/// The kind of a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyKind {
-    /// Made by the operator or by another key; works until it expires or is revoked.
-    Key,
-    /// Given by the token endpoint to the key in `created_by`, for an hour at most.
-    AccessToken,
-}
-
-impl KeyKind {
-    /// As it is stored and shown.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            KeyKind::Key => "key",
-            KeyKind::AccessToken => "access_token",
-        }
-    }
-}
 
 /// A stored API key; the key itself is not in it.
 #[derive(Clone, Debug)]
@@ -62,6 +46,8 @@ pub struct ApiKey {
     pub kind: KeyKind,
     /// The grant that an access token came of; none for one of the key alone.
     pub grant_id: Option<String>,
+    /// The policy for assistants; none if they only read.
+    pub agent: Option<AgentPolicy>,
 }
 
 impl ApiKey {
@@ -90,7 +76,7 @@ impl ApiKey {
     /// The key as the API and the `switchboard keys` command print it; the key itself is not in it.
     pub fn json(&self) -> Value {
         let at = |ms: Option<i64>| ms.map(Instant::from_millis);
-        serde_json::json!({
+        let mut shown = serde_json::json!({
             "id": self.id,
             "kind": self.kind.as_str(),
             "name": self.name,
@@ -109,7 +95,11 @@ impl ApiKey {
             "createdBy": self.created_by,
             "revokedAt": at(self.revoked_at),
             "createdAt": Instant::from_millis(self.created_at),
-        })
+        });
+        if let Some(agent) = &self.agent {
+            shown["agent"] = serde_json::json!(agent);
+        }
+        shown
     }
 }
 
@@ -137,6 +127,7 @@ pub(crate) fn api_key(row: &Row<'_>) -> Result<ApiKey> {
         created_at: row.get("created_at")?,
         kind: if kind == "access_token" { KeyKind::AccessToken } else { KeyKind::Key },
         grant_id: row.get("grant_id")?,
+        agent: json_or_none(row, "agent_policy")?,
     })
 }
 
@@ -237,8 +228,9 @@ pub async fn list_all(reader: &Reader) -> Result<Vec<ApiKey>> {
 pub async fn insert(tx: &mut Tx, key: &ApiKey, hash: &str) -> Result<()> {
     let sql = "insert into api_keys (id, organization_id, application_id, name, prefix, last4, hash, scopes, \
                allowed_domains, allowed_ips, connection_ids, rate_limit_per_minute, expires_at, created_by, created_at, \
-               kind, grant_id) \
-               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
+               kind, grant_id, agent_policy) \
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)";
+    let agent = key.agent.as_ref().map(json_text);
     query(sql)
         .bind(&key.id)
         .bind(&key.tenant.organization_id)
@@ -257,6 +249,7 @@ pub async fn insert(tx: &mut Tx, key: &ApiKey, hash: &str) -> Result<()> {
         .bind(key.created_at)
         .bind(key.kind.as_str())
         .bind(&key.grant_id)
+        .bind(&agent)
         .execute(&mut *tx)
         .await?;
     let parent = key.created_by.as_deref().filter(|_| key.is_token());

@@ -1,6 +1,7 @@
 //! SQL, one file per table family, as free functions: `find`, `list`, `insert`, `update`, `delete`. "Not found" is `None`
 //! here. The same statements run on SQLite and PostgreSQL; what differs is in `dialect.rs` and `writer.rs`.
 
+pub mod agent_sends;
 pub mod api_key_domains;
 pub mod api_keys;
 pub mod audit_log;
@@ -22,6 +23,7 @@ pub mod job_claims;
 pub mod job_lists;
 pub mod jobs;
 mod json_column;
+mod key_kind;
 pub mod key_relatives;
 pub mod key_revocations;
 pub mod lane;
@@ -74,6 +76,7 @@ mod writer;
 pub use crate::db::{Db, Options, sqlite_file};
 pub use crate::error::{Outage, OutageKind};
 pub(crate) use crate::json_column::json;
+pub(crate) use crate::json_column::json_or_none;
 pub use crate::json_column::json_text;
 pub use crate::pools::{PoolLimits, PoolUsage};
 pub use crate::sql::{Tx, is_of_the_data};

@@ -155,6 +155,7 @@ pub(super) const MIGRATIONS: &[(i64, &str, Sql)] = &[
         Sql::Both(include_str!("../../../migrations/0099_connections_by_account.sql")),
     ),
     (100, "test applications", Sql::Both(include_str!("../../../migrations/0100_test_applications.sql"))),
+    (101, "agent policy", Sql::Both(include_str!("../../../migrations/0101_agent_policy.sql"))),
 ];
 
 impl Db {

@@ -111,6 +111,8 @@ pub const BOOKING_CANCELLED: &str = "bookingCancelled";
 /// The outcomes under which messages are counted that were handed over, and reports that one of them did not arrive.
 pub const EMAIL_SENT: &str = "emailSent";
 pub const EMAIL_BOUNCED: &str = "emailBounced";
+/// The outcome under which calls of assistants' tools are counted.
+pub const MCP_CALL: &str = "mcpCall";
 /// Prefix of the outcomes under which delivery attempts to webhooks are counted.
 pub const WEBHOOK: &str = "webhook:";
 

@@ -81,8 +81,9 @@ impl<F: Fn(Option<char>, char, Option<char>) -> bool> Iterator for NeededChars<'
     }
 }
 
-/// Unicode's Default_Ignorable_Code_Point, and the marks of annotations.
-fn is_ignorable(c: char) -> bool {
+/// Whether the character has no glyph: Unicode's Default_Ignorable_Code_Point, and the marks of annotations. Joiners of scripts and emoji
+/// and variation selectors are among them.
+pub fn is_ignorable(c: char) -> bool {
     matches!(
         c,
         '\u{ad}'

@@ -4,7 +4,7 @@ use crate::characters::visible;
 use crate::read::limits::SNIPPET_CHARS;
 
 pub(crate) use crate::characters::cut_at;
-pub use crate::characters::without_smuggled;
+pub use crate::characters::{is_ignorable, without_smuggled};
 pub use crate::html::to_text;
 
 /// Enough text for a snippet, however it is spaced.

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Instant;
+use crate::agent::AgentPolicy;
 #[cfg(feature = "schema")]
 use crate::bounds;
 #[cfg(feature = "schema")]
@@ -80,6 +81,9 @@ pub struct ApiKey {
     pub revoked_at: Option<Instant>,
     /// The time at which the key was created.
     pub created_at: Instant,
+    /// The policy for assistants that use the key through the MCP server; absent if the key has none, and assistants only read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentPolicy>,
 }
 
 /// An API key to create, which can do no more than the calling key.
@@ -112,6 +116,10 @@ pub struct NewApiKey {
     pub connection_ids: Vec<String>,
     /// The time in the future at which the key expires, not after the calling key. Absent: when the calling key expires.
     pub expires_at: Option<Instant>,
+    /// The policy for assistants that use the key through the MCP server. If the calling key has one, only the same or a narrower one is
+    /// allowed. Absent: that of the calling key; if it has none either, assistants only read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentPolicy>,
 }
 
 /// A key that was just created. No other answer shows its secret.
@@ -189,6 +197,9 @@ pub struct Usage {
     pub email: EmailCount,
     /// The bookings that were created, and those that were cancelled.
     pub bookings: BookingCount,
+    /// The calls of tools by assistants.
+    // Contract silent: that there are figures of the MCP server.
+    pub mcp: McpCount,
     /// The size of the application's data in bytes, as it is now.
     pub storage_bytes: i64,
     /// The number of requests of each API key.
@@ -346,6 +357,15 @@ pub struct BookingCount {
     pub created: i64,
     /// The number of bookings that were cancelled.
     pub cancelled: i64,
+}
+
+/// The use of the MCP server.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct McpCount {
+    /// The number of calls of tools. The requests that a call makes to the API count as requests, too.
+    pub calls: i64,
 }
 
 /// The number of requests of one API key.

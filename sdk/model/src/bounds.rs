@@ -301,6 +301,12 @@ pub mod access {
     pub const MAX_OPERATOR_NAME: usize = 200;
     /// Seconds for which an earlier secret of a key still works: a week.
     pub const MAX_OVERLAP_S: i64 = 7 * 86_400;
+    /// Addresses and domains that an assistant may send to.
+    pub const MAX_AGENT_RECIPIENTS: usize = 100;
+    /// Messages and invitations that an assistant may send per hour.
+    pub const MAX_AGENT_SENDS: i64 = 1_000;
+    /// The same of a key whose policy names no number.
+    pub const DEFAULT_AGENT_SENDS: i64 = 20;
 }
 
 /// Failures that test keys plan in the sandbox.

@@ -6,6 +6,7 @@
 
 pub mod admin;
 pub mod admin_operations;
+pub mod agent;
 pub mod application;
 pub mod connection;
 pub mod provider;

@@ -1,5 +1,5 @@
 //! The tools of the clients: Node's and Python's packages in `target/clients`, the two generators of types, and the packages that users
-//! install.
+//! install; and the conformance tests and the official client of `/mcp`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ const PYTHON_TYPES: &str = "--input-file-type openapi --output-model-type typing
 /// Options of openapi-typescript. A property with a default may be absent in a request.
 const TYPESCRIPT_TYPES: &str =
     "--root-types --root-types-no-schema-prefix --default-non-nullable=false --empty-objects-unknown";
-/// Files of the TypeScript client that its packages are installed for.
+/// Files that name the packages of Node.
 const NODE_MANIFESTS: [&str; 2] = ["package.json", "package-lock.json"];
 
 /// The folder of the clients.
@@ -30,17 +30,20 @@ pub fn state_dir() -> PathBuf {
     project::target().join("clients")
 }
 
-/// Installs missing packages. Returns the variables that `tests/clients` reads: `CLIENTS_TYPESCRIPT`, a folder with `node_modules`, and
-/// `CLIENTS_PYTHON`, the interpreter.
+/// Installs missing packages. Returns the variables that `tests/clients` reads: `CLIENTS_TYPESCRIPT` and `CLIENTS_MCP`, folders with
+/// `node_modules`, and `CLIENTS_PYTHON`, the interpreter.
 pub fn install() -> Result<Vec<(String, String)>> {
-    let (node, python) = (install_node()?, install_python()?);
-    let text = |path: PathBuf| path.to_string_lossy().into_owned();
-    Ok(vec![("CLIENTS_TYPESCRIPT".to_owned(), text(node)), ("CLIENTS_PYTHON".to_owned(), text(python))])
+    let paths = [
+        ("CLIENTS_TYPESCRIPT", install_typescript()?),
+        ("CLIENTS_PYTHON", install_python()?),
+        ("CLIENTS_MCP", install_mcp()?),
+    ];
+    Ok(paths.map(|(name, path)| (name.to_owned(), path.to_string_lossy().into_owned())).into())
 }
 
 /// Prints the types of a document in TypeScript.
 pub fn typescript_types(document: &Path) -> Result<String> {
-    let dir = install_node()?;
+    let dir = install_typescript()?;
     let printed = state_dir().join("types.ts");
     let mut generator = project::command("node");
     generator.arg(dir.join("node_modules/openapi-typescript/bin/cli.js")).arg(document);
@@ -67,7 +70,7 @@ pub fn python_types(document: &Path) -> Result<String> {
 pub fn pack() -> Result<()> {
     let packages = state_dir().join("packages");
     fs::create_dir_all(&packages)?;
-    let (dir, source) = (install_node()?, folder().join("typescript"));
+    let (dir, source) = (install_typescript()?, folder().join("typescript"));
     for name in ["src", "README.md", "tsconfig.json"] {
         copy(&source.join(name), &dir.join(name))?;
     }
@@ -82,19 +85,34 @@ pub fn pack() -> Result<()> {
     project::run(build.stdin(Stdio::null()), "python -m build")
 }
 
-/// Installs the packages of the TypeScript client beside a copy of its manifest. Returns that folder.
-fn install_node() -> Result<PathBuf> {
-    let (source, dir) = (folder().join("typescript"), state_dir().join("typescript"));
-    let wanted = NODE_MANIFESTS.map(|name| fs::read(source.join(name)));
+/// Installs the packages of the TypeScript client. Returns their folder.
+fn install_typescript() -> Result<PathBuf> {
+    install_node(
+        "typescript",
+        &folder().join("typescript"),
+        "of the clients (typescript, openapi-typescript)",
+    )
+}
+
+/// Installs the packages that test `/mcp`. Returns their folder.
+fn install_mcp() -> Result<PathBuf> {
+    let packages = "for MCP (@modelcontextprotocol/conformance, @modelcontextprotocol/client)";
+    install_node("mcp", &project::root().join("tests/clients/mcp"), packages)
+}
+
+/// Installs packages of Node beside a copy of their manifest, in the folder of this name. Returns that folder.
+fn install_node(name: &str, source: &Path, packages: &str) -> Result<PathBuf> {
+    let dir = state_dir().join(name);
+    let wanted = NODE_MANIFESTS.map(|file| fs::read(source.join(file)));
     let wanted = wanted.into_iter().collect::<std::io::Result<Vec<_>>>()?.concat();
     let done = dir.join("installed");
     if fs::read(&done).is_ok_and(|installed| installed == wanted) {
         return Ok(dir);
     }
-    project::step("installing the Node packages of the clients (typescript, openapi-typescript)");
+    project::step(&format!("installing the Node packages {packages}"));
     fs::create_dir_all(&dir)?;
-    for name in NODE_MANIFESTS {
-        fs::copy(source.join(name), dir.join(name))?;
+    for file in NODE_MANIFESTS {
+        fs::copy(source.join(file), dir.join(file))?;
     }
     let mut npm = project::command("npm");
     npm.args(["ci", "--silent", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&dir);

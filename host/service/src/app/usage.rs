@@ -84,6 +84,11 @@ impl Counters {
         pending.entry(tenant.application_id.clone()).or_insert_with(fresh).count(kind, requests);
     }
 
+    /// Counts a call of an assistant's tool. `at`: ms since 1970.
+    pub fn add_mcp_call(&self, tenant: &Tenant, at: i64) {
+        self.add_provider(tenant, RequestKind::at(at, "mcp", usage::MCP_CALL), 1);
+    }
+
     /// Counts units of a provider's quota that a call of a connection used, by bucket of the connector's limits. `at`: ms since 1970.
     pub fn add_units(&self, tenant: &Tenant, connection_id: &str, at: i64, units: &BTreeMap<String, u64>) {
         if !units.is_empty() && !connection_id.is_empty() {

@@ -11,7 +11,7 @@ use storage::oauth_clients::{self, OAuthClient};
 
 use crate::app::App;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::connections::authorization::{self, ReturnTo};
+use crate::connections::authorization::{self, ReturnTo, StartOptions};
 use crate::connections::oauth;
 use crate::connections::settings::sandbox_url;
 use crate::connections::write_context::WriteContext;
@@ -169,8 +169,8 @@ pub async fn authorize(
         connection_id: wanted.connection_id,
         ..NewAuthorization::default()
     };
-    let return_to = ReturnTo::Panel(wanted.return_url);
-    authorization::start(&cx, &actor.id, &wanted.provider, new, return_to, &[]).await
+    let options = StartOptions { return_to: ReturnTo::Panel(wanted.return_url), allow_duplicate: false };
+    authorization::start(&cx, &actor.id, &wanted.provider, new, options, &[]).await
 }
 
 /// The scopes to authorize an account again with: those that it was asked for and that its provider still has.

@@ -48,6 +48,7 @@ pub fn key(actor: &Actor, tenant: &Tenant) -> Arc<ApiKey> {
         created_at: 0,
         kind: KeyKind::Key,
         grant_id: None,
+        agent: None,
     })
 }
 

@@ -7,6 +7,7 @@ pub mod acting;
 pub mod actor;
 pub mod application_changes;
 pub mod applications;
+pub mod assistant;
 pub mod checks;
 pub mod connector_uploads;
 pub mod connectors;

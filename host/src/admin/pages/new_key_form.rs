@@ -164,6 +164,7 @@ pub fn read(t: &NewKeyTexts, sent: &FormFields, now: i64) -> (NewApiKey, FormFau
         rate_limit_per_minute,
         connection_ids,
         expires_at,
+        agent: None,
     };
     (new, faults)
 }

@@ -124,6 +124,7 @@ fn sum_usage(rows: &[(Bucket, i64)]) -> Usage {
             usage::BOOKING_CANCELLED => answer.bookings.cancelled += n,
             usage::EMAIL_SENT => answer.email.sent += n,
             usage::EMAIL_BOUNCED => answer.email.bounced += n,
+            usage::MCP_CALL => answer.mcp.calls += n,
             _ => count(&mut answer.requests, bucket, *n),
         }
     }

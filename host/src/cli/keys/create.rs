@@ -17,6 +17,7 @@ use service::manage::keys::{RATE_LIMIT, unsaved};
 use storage::api_keys::{self, ApiKey};
 use storage::{Db, audit_log, operator_organization, organizations};
 
+use crate::cli::keys::agent::AgentOptions;
 use crate::cli::keys::scopes::{admin_scopes_of, scopes_of, scopes_shown};
 use crate::cli::master_key;
 use crate::cli::output::answer;
@@ -34,6 +35,7 @@ Examples:
   switchboard keys create --scopes all
   switchboard keys create --scopes calendar.read,calendar.freebusy --application \"Room display\" --expires-in 90d
   KEY=$(switchboard keys create --scopes all --json | jq -r .key)
+  switchboard keys create --scopes email.read,email.write,email.send --agent-writes --agent-send ask --name assistant
   switchboard keys create --operator --scopes admin.read,admin.write --name deployment")]
 pub struct CreateKey {
     /// Scopes of the key: a list such as calendar.read,calendar.write, or `all`
@@ -71,6 +73,8 @@ pub struct CreateKey {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    agent: AgentOptions,
+    #[command(flatten)]
     place: StoreOptions,
 }
 
@@ -92,6 +96,11 @@ impl CreateKey {
         let scopes = if self.operator { admin_scopes_of(&self.scopes) } else { scopes_of(&self.scopes) }?;
         let allowed_domains = self.allowed_domains.iter().map(|d| domain(d)).collect::<Result<Vec<_>>>()?;
         check_networks(&self.allowed_ips)?;
+        let agent = self.agent.policy()?;
+        ensure!(
+            agent.is_none() || !self.operator,
+            "--operator makes a key for the administration, which has no policy for assistants: leave out the --agent options"
+        );
         let expires_at = self.expires_in.map(|span| expiry(&span, now)).transpose()?;
         let default_name = if self.operator { OPERATOR_KEY } else { &self.application };
         let name = self.name.clone().unwrap_or_else(|| default_name.to_owned());
@@ -121,6 +130,7 @@ impl CreateKey {
             allowed_ips: self.allowed_ips,
             rate_limit_per_minute: self.rate_limit,
             expires_at,
+            agent,
             ..unsaved(&clock, &entropy, &secrets[0], name)
         };
         let entry = ids::new(Kind::AuditEntry, &clock, &entropy);

@@ -1,5 +1,6 @@
 //! `switchboard keys`: makes, lists, rotates and revokes API keys in the store, beside a running server or without one.
 
+mod agent;
 mod create;
 mod scopes;
 

@@ -577,6 +577,7 @@ async fn write_keys(tx: &mut Tx) -> Result<()> {
         created_at: 0,
         kind: KeyKind::Key,
         grant_id: None,
+        agent: None,
     };
     api_keys::insert(tx, &key, "hash").await?;
     api_keys::note_use(tx, "key_new", 1, "ip").await?;

@@ -75,6 +75,7 @@ async fn write_keys(tx: &mut Tx) -> Result<()> {
         created_at: 0,
         kind: KeyKind::Key,
         grant_id: None,
+        agent: None,
     };
     api_keys::insert(tx, &key, "hash of a key with domains").await?;
     let token = ApiKey {

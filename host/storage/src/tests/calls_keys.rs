@@ -3,10 +3,12 @@
 use anyhow::Result;
 use base::keyring::NewApiKey;
 use base::tenant::Tenant;
+use model::agent::{AgentPolicy, AgentSend};
 use model::webhook::{DisabledReason, WebhookStatus};
 
 use crate::Db;
 use crate::Tx;
+use crate::agent_sends;
 use crate::api_keys::{self, ApiKey, KeyKind};
 use crate::jobs;
 use crate::key_revocations::{self, KeyWebhooks};
@@ -38,6 +40,7 @@ fn key(id: &str) -> ApiKey {
         created_at: 0,
         kind: KeyKind::Key,
         grant_id: None,
+        agent: None,
     }
 }
 
@@ -92,6 +95,32 @@ async fn rotate(tx: &mut Tx, id: &str) -> Result<()> {
     Ok(())
 }
 
+/// Takes sends of assistants: as many as an hour has, for each hour.
+async fn take_sends(tx: &mut Tx) -> Result<()> {
+    let policy = AgentPolicy { writes: true, send: AgentSend::Ask, ..AgentPolicy::default() };
+    let key = ApiKey { scopes: Vec::new(), agent: Some(policy.clone()), ..key("key_of_assistant") };
+    api_keys::insert(tx, &key, "hash of an assistant's key").await?;
+    let stored = api_keys::find_any(&mut *tx, &key.id).await?.expect("it is there");
+    assert_eq!(stored.agent, Some(policy));
+    for (act, hour, is_taken) in [
+        ("a", 7, true),
+        ("b", 7, true),
+        ("c", 7, false),
+        // A repeated act counts once.
+        ("a", 7, true),
+        ("d", 8, true),
+        ("e", 7, true),
+        ("f", 7, false),
+        ("g", 8, false),
+        ("b", 8, true),
+    ] {
+        assert_eq!(agent_sends::take(tx, &key.id, act, hour, 2).await?, is_taken, "{act} in hour {hour}");
+    }
+    let none = agent_sends::take(tx, &key.id, "h", 9, 0).await?;
+    assert!(!none && !agent_sends::take(tx, "key_none", "a", 9, 2).await?);
+    Ok(())
+}
+
 async fn found(tx: &mut Tx, id: &str) -> Result<Webhook> {
     Ok(webhooks::find(&mut *tx, &tenant(), id).await?.expect("it is there"))
 }
@@ -112,6 +141,7 @@ async fn write(tx: &mut Tx) -> Result<()> {
     for id in ["key_ends", "key_with_less"] {
         rotate(tx, id).await?;
     }
+    take_sends(tx).await?;
     for (id, key_id) in [("wh_of_key", "key_ends"), ("wh_of_token", "key_of_it")] {
         let new = Webhook { id: id.into(), key_id: Some(key_id.into()), ..calls_webhooks::new() };
         webhooks::insert(tx, &new).await?;

@@ -79,5 +79,6 @@ fn token(tenant: &Tenant) -> ApiKey {
         created_at: 0,
         kind: KeyKind::AccessToken,
         grant_id: Some("grt_new".into()),
+        agent: None,
     }
 }

@@ -7,9 +7,10 @@ use ammonia::{Builder, UrlRelative};
 use memchr::memmem;
 
 use crate::characters::{cut_at, without_smuggled};
+use crate::html::attribute::{HELD, SHOWN};
 use crate::html::css::harmless;
 use crate::html::options::{INPUT_BYTES, Safe};
-use crate::html::tidy::{HELD, SHOWN, tidy};
+use crate::html::tidy::tidy;
 use crate::html::{tags, token};
 
 /// The HTML without all that could act, reach out or disguise, and without what its writer hid. Links open in a new window and do not

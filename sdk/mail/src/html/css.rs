@@ -3,6 +3,7 @@
 
 use cssparser::{ParseError, Parser, Token};
 
+use crate::html::colors::{ColorStyle, function_digits};
 use crate::html::values::{Effect, NAMES, PROPERTIES, Property, effect, is_clear};
 
 /// Tokens of one value that are looked at: the longest values that hide something have fewer.
@@ -17,7 +18,7 @@ struct DeclaredValue {
 
 /// The declarations that apply to an element, as far as they hide it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Style([Option<DeclaredValue>; PROPERTIES]);
+pub struct Style([Option<DeclaredValue>; PROPERTIES], ColorStyle);
 
 impl Style {
     /// The declarations of a `style` attribute.
@@ -38,6 +39,7 @@ impl Style {
                 *slot = None;
             }
         }
+        style.1 = ColorStyle::default();
         style
     }
 
@@ -76,6 +78,7 @@ impl Style {
                 _ if value.contains(&Token::Delim('!')) => continue,
                 _ => (value, false),
             };
+            self.1.declare(name, value, is_important);
             for property in properties {
                 if let Some(effect) = effect(name, *property, value) {
                     self.declare(*property, DeclaredValue { effect, is_important });
@@ -86,6 +89,7 @@ impl Style {
 
     /// Adds declarations that come later or weigh more.
     pub fn extend(&mut self, later: &Style) {
+        self.1.extend(&later.1);
         for (own, later) in self.0.iter_mut().zip(&later.0) {
             if let Some(declared) = later
                 && own.is_none_or(|own| declared.is_important || !own.is_important)
@@ -97,6 +101,7 @@ impl Style {
 
     /// Adds declarations of which it is unknown whether they apply: what one of them shows is shown.
     pub fn unite(&mut self, other: &Style) {
+        self.1.unite(&other.1);
         for (own, other) in self.0.iter_mut().zip(&other.0) {
             let Some(other) = other else { continue };
             let own_or_other = own.unwrap_or(*other);
@@ -109,11 +114,13 @@ impl Style {
 
     /// The declarations that hide nothing by themselves.
     pub fn showing(&self) -> Style {
-        Style(self.0.map(|slot| slot.filter(|declared| declared.effect != Effect::Hides)))
+        let effects = self.0.map(|slot| slot.filter(|declared| declared.effect != Effect::Hides));
+        Style(effects, self.1.unsure())
     }
 
     /// Shows what declarations of `showing` may show; only the important ones, or all.
     pub fn undo(&mut self, showing: &Style, is_important_only: bool) {
+        self.1.undo(&showing.1, is_important_only);
         for (own, other) in self.0.iter_mut().zip(&showing.0) {
             let Some(other) = other else { continue };
             let is_own_important = own.is_some_and(|own| own.is_important);
@@ -139,7 +146,12 @@ impl Style {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.iter().all(Option::is_none)
+        self.0.iter().all(Option::is_none) && self.1.is_empty()
+    }
+
+    /// The colours that the declarations set.
+    pub fn colors(&self) -> &ColorStyle {
+        &self.1
     }
 
     /// The effect of the property's value; none where no declaration has one.
@@ -165,28 +177,32 @@ fn value<'i>(parser: &mut Parser<'i>) -> (Vec<Token<'i>>, bool) {
         if value.len() >= MAX_VALUE_TOKENS {
             continue;
         }
-        let is_clear = match &token {
+        let color = match &token {
             // Behind the colon.
-            Token::Function(name) if value.len() == 1 => is_clear_function(name, parser),
-            _ => false,
+            Token::Function(name) if value.len() == 1 => color_function(name, parser),
+            _ => None,
         };
-        value.push(if is_clear { Token::Ident("transparent".into()) } else { token });
+        value.push(color.unwrap_or(token));
     }
     (value, false)
 }
 
-/// Reads the arguments of this function.
-fn is_clear_function(name: &str, parser: &mut Parser<'_>) -> bool {
-    let is_clear = parser.parse_nested_block(|block| {
+/// Reads the arguments of this function. Returns the same colour without a function, if it is one that is known.
+fn color_function<'i>(name: &str, parser: &mut Parser<'_>) -> Option<Token<'i>> {
+    let color = parser.parse_nested_block(|block| {
         let mut arguments = Vec::new();
         while let Ok(token) = block.next() {
             if arguments.len() < MAX_VALUE_TOKENS {
                 arguments.push(token.clone());
             }
         }
-        Ok::<bool, ParseError<()>>(is_clear(name, &arguments))
+        let color = match is_clear(name, &arguments) {
+            true => Some(Token::Ident("transparent".into())),
+            false => function_digits(name, &arguments).map(|digits| Token::Hash(digits.into())),
+        };
+        Ok::<Option<Token<'i>>, ParseError<()>>(color)
     });
-    is_clear.unwrap_or_default()
+    color.unwrap_or_default()
 }
 
 /// Words with which old browsers run or fetch something out of a declaration. None has a place in one that stays.

@@ -1,5 +1,6 @@
 //! How much of an element a reader sees.
 
+use crate::html::colors::Colors;
 use crate::html::css::Style;
 use crate::html::references::decoded;
 use crate::html::sheet::Sheet;
@@ -22,9 +23,22 @@ pub struct Look {
     is_transparent: bool,
     /// Its text is seen without a colour.
     is_painted: bool,
+    /// The colours of its text and background. None where these are not judged.
+    colors: Option<Colors>,
 }
 
 impl Look {
+    /// The look of a page before any style, where colours are judged.
+    pub fn page() -> Look {
+        Look { colors: Some(Colors::PAGE), ..Look::default() }
+    }
+
+    /// The look of a page whose root element has the look `root`. A page that hides all its text by its colours does so by mistake.
+    pub fn with_root(self, root: Look) -> Look {
+        let colors = self.colors.and(root.colors).filter(|colors| !colors.hide_text());
+        Look { colors, ..self }
+    }
+
     /// The look of an element in another one of the look `parent`.
     pub fn for_element(
         name: &str,
@@ -60,6 +74,7 @@ impl Look {
     /// The look of an element of this name, in a parent of this look, before any style.
     fn with_defaults(self, name: &str, attributes: &Attributes<'_>, is_quirky: bool) -> Look {
         let mut look = self;
+        look.colors = self.colors.map(|colors| colors.with_attributes(name, attributes));
         match name {
             "font" => {
                 look.is_tiny &= value(attributes, "size").is_none();
@@ -105,22 +120,33 @@ impl Look {
         let is_pulled = !matches!(kind, Kind::Group | Kind::Row | Kind::Cell)
             && !shows(FarPadding)
             && (hides(MarginLeft) || hides(MarginTop) && (is_box || kind == Kind::Table));
+        // It moves the first line alone, which may be all; so it counts where nothing hidden may be shown.
+        let is_indented = self.colors.is_some() && hides(TextIndent) && !shows(FarPadding);
         let inherited = |property, parent| match style.effect(property) {
             Some(Hides) => true,
             Some(Shows) => false,
             _ => parent,
         };
         Look {
-            is_gone: self.is_gone || hides(Display) || hides(Opacity) || is_clipped || is_moved || is_pulled,
+            is_gone: self.is_gone
+                || hides(Display)
+                || hides(Opacity)
+                || is_clipped
+                || is_moved
+                || is_pulled
+                || is_indented,
             is_invisible: inherited(Visibility, self.is_invisible),
             is_tiny: inherited(FontSize, self.is_tiny),
             is_transparent: inherited(Color, self.is_transparent),
             is_painted: self.is_painted || shows(Painted),
+            colors: self.colors.map(|colors| colors.within(style.colors())),
         }
     }
 
     pub fn shows_text(self) -> bool {
-        let is_without_colour = self.is_transparent && !self.is_painted;
+        // A shadow may have the colour of the background too.
+        let is_camouflaged = self.colors.is_some_and(Colors::hide_text);
+        let is_without_colour = self.is_transparent && !self.is_painted || is_camouflaged;
         !self.is_gone && !self.is_invisible && !self.is_tiny && !is_without_colour
     }
 

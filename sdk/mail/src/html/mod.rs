@@ -6,8 +6,10 @@
 //! between the rows of a table, thousands of attributes), and none of those is left then. The text that lists show and messages quote is
 //! made of the same tree.
 
+mod attribute;
 #[cfg(feature = "html")]
 mod cleaner;
+mod colors;
 mod css;
 mod look;
 mod options;
@@ -19,8 +21,10 @@ mod tags;
 mod tidy;
 mod token;
 mod values;
+mod visible;
 
 #[cfg(feature = "html")]
 pub use crate::html::cleaner::safe;
 pub use crate::html::options::{DATA_URL_BYTES, DEPTH, INPUT_BYTES, OUTPUT_BYTES, Safe};
 pub use crate::html::plain::{plain, to_text};
+pub use crate::html::visible::{VisibleText, visible, visible_without_quotes};

@@ -20,11 +20,27 @@ const END: &str = "<br>";
 /// Returns the text of an HTML document: a line for each block, item and row, a blank between cells, the address of a link behind its
 /// text. Scripts, styles, forms and content that its writer hid are removed. Time and memory are linear in the HTML.
 pub fn plain(html: &str) -> String {
-    let html = visible_html(html);
+    let link = |href: &str| is_address(href).then(|| format!("&lt;{}&gt;", href.replace('<', "%3C")));
+    without_smuggled(lines(&visible_html(html), true, link))
+}
+
+/// The lines of tidied HTML, with or without those in a `blockquote`. `link` returns the HTML that stands behind the text of a link with
+/// this `href`, none for no address.
+pub fn lines(html: &str, with_quotes: bool, link: impl Fn(&str) -> Option<String>) -> String {
     let mut simple = String::with_capacity(html.len());
     // The address of the open link, and where its text begins.
-    let mut link: Option<(&str, usize)> = None;
-    for token in Tokens::new(&html) {
+    let mut open: Option<(&str, usize)> = None;
+    // Quotes that are open.
+    let mut quotes = 0_usize;
+    for token in Tokens::new(html) {
+        match &token {
+            Token::Start(name, _) if name == "blockquote" => quotes += 1,
+            Token::End(name) if name == "blockquote" => quotes = quotes.saturating_sub(1),
+            _ => {}
+        }
+        if quotes > 0 && !with_quotes {
+            continue;
+        }
         match token {
             Token::Text(text) if simple.ends_with(END) => simple.push_str(text.trim_start()),
             Token::Text(text) => simple.push_str(text),
@@ -32,20 +48,21 @@ pub fn plain(html: &str) -> String {
             Token::Style(..) => (),
             Token::Start(name, attributes) if name == "a" => {
                 let href = attributes.iter().find(|(name, _)| *name == "href").map(|(_, value)| value.trim());
-                link = href.filter(|href| is_address(href)).map(|href| (href, simple.len()));
+                open = href.map(|href| (href, simple.len()));
             }
             Token::End(name) if name == "a" => {
-                if let Some((href, start)) = link.take()
+                if let Some((href, start)) = open.take()
                     && simple.get(start..).is_none_or(|shown| !shown.contains(href))
+                    && let Some(address) = link(href)
                 {
-                    simple.extend([" &lt;", &href.replace('<', "%3C"), "&gt;"]);
+                    simple.extend([" ", &address]);
                 }
             }
             Token::Start(name, _) => mark(&mut simple, &name, true),
             Token::End(name) => mark(&mut simple, &name, false),
         }
     }
-    without_smuggled(tidied(&html_to_text(&simple)))
+    tidied(&html_to_text(&simple))
 }
 
 /// Whether a reader can open the link. Other schemes act, or refer to parts of the message itself.

@@ -122,7 +122,7 @@ pub const ATTRIBUTES: [&str; 26] = [
 ];
 
 /// Attributes that say whether an element is seen. They are read and not kept.
-pub const READ: [&str; 5] = ["class", "hidden", "id", "media", "open"];
+pub const READ: [&str; 7] = ["background", "class", "hidden", "id", "media", "open", "text"];
 
 /// Elements beside those in `TAGS` that have no content.
 const VOID: [&str; 12] = [

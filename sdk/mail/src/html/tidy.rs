@@ -5,19 +5,14 @@
 
 use std::borrow::Cow;
 
-use crate::cid;
+use crate::characters::is_ignorable;
+use crate::html::attribute::{write_attribute, write_source};
 use crate::html::look::Look;
-use crate::html::options::{DATA_URL_BYTES, DEPTH, OUTPUT_BYTES, Safe};
-use crate::html::references::{decoded, escaped, style_pairs, work};
+use crate::html::options::{DEPTH, OUTPUT_BYTES, Safe};
+use crate::html::references::{decoded, escaped};
 use crate::html::sheet::Sheet;
 use crate::html::tags::{Kind, READ, has_content, tag};
 use crate::html::token::{Attributes, Token, Tokens};
-
-/// Before the address of a picture that is not fetched. A private scheme, so that nothing is fetched if it stays.
-pub const HELD: &str = "x-held:";
-
-/// Before the address of a picture that is part of the message: that address can be a path.
-pub const SHOWN: &str = "x-shown:";
 
 /// Bytes that are later added to each link, about.
 const LINK_BYTES: usize = 64;
@@ -35,36 +30,29 @@ const BREAK: &str = "<!---->";
 /// the next bracket from each such character on, so that a long text of them takes time with the square of its length.
 const TEXT_BYTES: usize = 512;
 
-/// The same for the value of an attribute, which cannot be broken: most of its bytes, as they are written, times its references.
-const VALUE_WORK: usize = 1 << 20;
-
-/// Pairs of characters in a `style` that may be written as references. A style is rewritten with a space between any two of its
-/// parts, and so grows: what bounds it counts what does not.
-const STYLE_PAIRS: usize = 64;
-
 /// The HTML, tidied.
 pub fn tidy(html: &str, options: &Safe<'_>) -> String {
-    let mut sheet = Sheet::from_html(html);
-    let mut tree = Tree { out: String::with_capacity(html.len()), ..Tree::default() };
-    for token in Tokens::new(html) {
-        match token {
-            Token::Text(text) => tree.text(text),
-            Token::LessThan => tree.text("&lt;"),
-            Token::Start(name, attributes) => tree.start(&name, &attributes, &mut sheet, options),
-            Token::End(name) => tree.end(&name),
-            Token::Style(..) => (),
-        }
-        if tree.out.len() + tree.added > OUTPUT_BYTES {
-            break;
-        }
-    }
-    tree.close(0);
-    tree.out
+    Tree::from_html(html, options, Look::default()).out
 }
 
 /// The HTML that a reader sees, for texts that are derived from it.
 pub fn visible_html(html: &str) -> String {
     tidy(html, &Safe::default()).replace(BREAK, "")
+}
+
+/// HTML as a person sees it.
+pub struct VisibleHtml {
+    pub html: String,
+    /// Characters of text that were left out, without blanks.
+    pub hidden: usize,
+    /// The HTML has more than is written of it.
+    pub is_cut: bool,
+}
+
+/// The HTML that a person sees, without text in the colour of its background either.
+pub fn seen_html(html: &str) -> VisibleHtml {
+    let tree = Tree::from_html(html, &Safe::default(), Look::page());
+    VisibleHtml { html: tree.out.replace(BREAK, ""), hidden: tree.hidden, is_cut: tree.is_cut }
 }
 
 #[derive(Default)]
@@ -73,10 +61,15 @@ struct Tree {
     open: Vec<OpenElement>,
     /// Elements that are too deep: their end tags are not written either.
     too_deep: Vec<DeepElement>,
+    /// The look of the page.
+    page: Look,
     /// Bytes that others will add.
     added: usize,
     /// Bytes of text since the last break.
     unbroken: usize,
+    /// Characters of text that is not seen, without blanks.
+    hidden: usize,
+    is_cut: bool,
 }
 
 struct OpenElement {
@@ -97,10 +90,33 @@ struct DeepElement {
 }
 
 impl Tree {
+    fn from_html(html: &str, options: &Safe<'_>, page: Look) -> Tree {
+        let mut sheet = Sheet::from_html(html);
+        let mut tree = Tree { out: String::with_capacity(html.len()), page, ..Tree::default() };
+        for token in Tokens::new(html) {
+            match token {
+                Token::Text(text) => tree.text(text),
+                Token::LessThan => tree.text("&lt;"),
+                Token::Start(name, attributes) => tree.start(&name, &attributes, &mut sheet, options),
+                Token::End(name) => tree.end(&name),
+                Token::Style(..) => (),
+            }
+            if tree.out.len() + tree.added > OUTPUT_BYTES {
+                tree.is_cut = true;
+                break;
+            }
+        }
+        tree.close(0);
+        tree
+    }
+
     /// The look of the innermost element.
     fn look(&self) -> Look {
         let innermost = self.too_deep.last().filter(|deep| deep.depth >= self.open.len());
-        innermost.map(|deep| deep.look).or_else(|| self.open.last().map(|open| open.look)).unwrap_or_default()
+        innermost
+            .map(|deep| deep.look)
+            .or_else(|| self.open.last().map(|open| open.look))
+            .unwrap_or(self.page)
     }
 
     /// How the innermost element comes out.
@@ -116,6 +132,8 @@ impl Tree {
         }
         let look = self.look();
         if !look.shows_text() && (!is_blank || look.is_gone) {
+            let is_seen = |c: &char| !c.is_whitespace() && !is_ignorable(*c);
+            self.hidden += decoded(text).chars().filter(is_seen).count();
             return;
         }
         let is_resized = !is_blank && !self.output_look().shows_text();
@@ -170,6 +188,9 @@ impl Tree {
 
     /// Remembers an element that does not stay, if it hides something. The roots do not count: a whole message is hidden by mistake.
     fn start_unknown(&mut self, name: &str, look: Look) {
+        if matches!(name, "html" | "body") && self.open.is_empty() {
+            self.page = self.page.with_root(look);
+        }
         if !(look.is_gone || look != self.look())
             || !has_content(name)
             || matches!(name, "html" | "head" | "body")
@@ -203,11 +224,11 @@ impl Tree {
         self.open_tag(name);
         for (attribute, value) in attributes {
             match (name, *attribute) {
-                ("img", "src") => self.source(value, options),
+                ("img", "src") => write_source(&mut self.out, value, options),
                 (_, "src") => (),
                 (_, "style") if !keeps_style => (),
                 (_, attribute) if READ.contains(&attribute) => (),
-                (_, attribute) => self.attribute(attribute, "", value),
+                (_, attribute) => write_attribute(&mut self.out, attribute, "", value),
             }
         }
         self.out.push('>');
@@ -217,51 +238,6 @@ impl Tree {
     fn open_tag(&mut self, name: &str) {
         self.out.push('<');
         self.out.push_str(name);
-    }
-
-    /// Character references stay as they are. NUL is U+FFFD as in HTML: without it `font\0-size` would become a declaration.
-    fn attribute(&mut self, name: &str, prefix: &str, value: &str) {
-        let is_costly = match name {
-            "style" => style_pairs(value) > STYLE_PAIRS,
-            _ => work(value) > VALUE_WORK,
-        };
-        if is_costly {
-            return;
-        }
-        self.out.extend([" ", name, "=\"", prefix]);
-        for piece in value.split_inclusive(['"', '<', '>', '\0']) {
-            let plain = piece.trim_end_matches(['"', '<', '>', '\0']);
-            self.out.push_str(plain);
-            self.out.push_str(match piece.get(plain.len()..) {
-                Some("\"") => "&quot;",
-                Some("<") => "&lt;",
-                Some(">") => "&gt;",
-                Some("\0") if !self.out.ends_with('\u{fffd}') => "\u{fffd}",
-                _ => "",
-            });
-        }
-        self.out.push('"');
-    }
-
-    /// The address of a picture: where it comes from says whether it is shown.
-    fn source(&mut self, value: &str, options: &Safe<'_>) {
-        let value = value.trim();
-        let after = |prefix: &str| {
-            value.get(..prefix.len()).filter(|head| head.eq_ignore_ascii_case(prefix)).map(|_| prefix.len())
-        };
-        if let Some(id) = after("cid:").and_then(|at| value.get(at..)) {
-            let link = decoded(id);
-            // Some programs write an id that has percent escapes as it is.
-            if let Some(url) = (options.cid)(&cid::decoded(&link)).or_else(|| (options.cid)(&link)) {
-                self.attribute("src", SHOWN, &url.replace('&', "&amp;"));
-            }
-        } else if after("http://").or_else(|| after("https://")).is_some() {
-            self.attribute("src", if options.images { "" } else { HELD }, value);
-        } else if value.starts_with("//") {
-            self.attribute("src", if options.images { "https:" } else { "x-held:https:" }, value);
-        } else if is_picture(value) && value.len() <= DATA_URL_BYTES {
-            self.attribute("src", "", value);
-        }
     }
 
     fn end(&mut self, name: &str) {
@@ -388,12 +364,4 @@ impl Tree {
 
 fn is_table(kind: Kind) -> bool {
     matches!(kind, Kind::Table | Kind::Group | Kind::Row | Kind::Cell)
-}
-
-/// Formats that are pixels and nothing else: an SVG is a document.
-fn is_picture(value: &str) -> bool {
-    let head = value.get(..24).unwrap_or(value).to_ascii_lowercase();
-    ["png", "gif", "jpeg", "jpg", "webp", "bmp"]
-        .iter()
-        .any(|kind| head.starts_with(&format!("data:image/{kind};")))
 }

@@ -69,7 +69,7 @@ pub enum Effect {
 }
 
 /// The properties as CSS names them, sorted, with those here that each sets.
-pub const NAMES: [(&str, &[Property]); 44] = [
+pub const NAMES: [(&str, &[Property]); 46] = [
     ("-webkit-animation", &[Property::Animation]),
     ("-webkit-animation-name", &[Property::Animation]),
     ("-webkit-background-clip", &[Property::Painted]),
@@ -81,6 +81,8 @@ pub const NAMES: [(&str, &[Property]); 44] = [
     ("animation-name", &[Property::Animation]),
     ("background", &[Property::Painted]),
     ("background-clip", &[Property::Painted]),
+    ("background-color", &[]),
+    ("background-image", &[]),
     ("bottom", &[Property::Bottom]),
     ("color", &[Property::Color]),
     ("display", &[Property::Display, Property::Boxed]),

@@ -1,6 +1,7 @@
 //! API keys: made, rotated, revoked. A rotation gives a key another secret: its id, and everything that rests on it, stays.
 
 pub mod admin_keys;
+pub mod agent;
 pub mod restrictions;
 
 use base::clock::{Clock, Entropy};
@@ -107,6 +108,7 @@ pub async fn create(
         rate_limit_per_minute: new.rate_limit_per_minute.unwrap_or(maker.rate_limit_per_minute),
         expires_at: new.expires_at.map(Instant::as_millis),
         created_by: Some(maker.id.clone()),
+        agent: new.agent,
         ..unsaved(&app.clock, &app.entropy, &made, new.name)
     };
     let id = key.id.clone();
@@ -150,6 +152,7 @@ pub fn unsaved(clock: &Clock, entropy: &Entropy, new: &keyring::NewApiKey, name:
         created_at: clock.now_ms(),
         kind: KeyKind::Key,
         grant_id: None,
+        agent: None,
     }
 }
 

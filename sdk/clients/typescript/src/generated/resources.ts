@@ -1,4 +1,4 @@
-// of clients.json sha256:5bd48619fb0d7381a7cf75c7b7f3336dbe521308a294cdb83c84f93d04f8f974
+// of clients.json sha256:e8d8ad44471c4383f46116cbf09a95335af565ea52f3c3453d7c3d234a00cc3a
 /** The operations of the API as methods: one class for each part of the paths. */
 import { type FollowOptions, type StreamOptions, followChanges, followEvents } from "../core/feeds.js";
 import { type Change, type ModifyOptions, modify } from "../core/modify.js";
@@ -418,7 +418,7 @@ export class ApiKeys extends Resource {
   /**
    * Create an API key.
    *
-   * The answer holds the secret in `key`. It is shown only once; an idempotent replay shows it again. The new key can do no more than the key that creates it: its scopes are among those of that key, and every restriction of that key (domains, addresses, connections, rate, expiry) applies to it too, or is narrower. To replace a key's secret, rotate it (`POST /v1/api-keys/{keyId}/rotate`).
+   * The answer holds the secret in `key`. It is shown only once; an idempotent replay shows it again. The new key can do no more than the key that creates it: its scopes are among those of that key, and every restriction of that key (domains, addresses, connections, rate, expiry, policy for assistants) applies to it too, or is narrower. To replace a key's secret, rotate it (`POST /v1/api-keys/{keyId}/rotate`).
    *
    * Needs the scope `api_keys.write`.
    */
@@ -477,11 +477,11 @@ export class AuthConnectors extends Resource {
   /**
    * Start connecting an account.
    *
-   * Send the user to `authorizationUrl`, which works once and for ten minutes. With `codeChallenge`, the account is connected when you exchange its code. "Connecting by OAuth" above describes every step.
+   * Send the user to `authorizationUrl`, which works once and for ten minutes. With `codeChallenge`, the account is connected when you exchange its code. If the application already has a connection by OAuth of the same account at the same server, that connection gets the new credentials and the scopes of this authorization, and keeps its id and its tags, unless it works and would lose scopes; `allow_duplicate=true` makes another connection instead. "Connecting by OAuth" above describes every step.
    *
    * Needs the scope `connections.write`.
    */
-  authorize(provider: string, body: T.NewAuthorization, query?: NoQuery, options?: RequestOptions): Promise<T.Authorization> {
+  authorize(provider: string, body: T.NewAuthorization, query?: T.AuthConnectorsAuthorizeQuery, options?: RequestOptions): Promise<T.Authorization> {
     return this.$write("POST", path`/v1/auth/connectors/${provider}/authorize`, query, body, options);
   }
 

@@ -1,4 +1,4 @@
-# of clients.json sha256:5bd48619fb0d7381a7cf75c7b7f3336dbe521308a294cdb83c84f93d04f8f974
+# of clients.json sha256:e8d8ad44471c4383f46116cbf09a95335af565ea52f3c3453d7c3d234a00cc3a
 """The operations of the API as methods: one class for each part of the paths."""
 
 from __future__ import annotations
@@ -796,8 +796,8 @@ class ApiKeys(Resource):
         The answer holds the secret in `key`. It is shown only once; an idempotent replay shows it
         again. The new key can do no more than the key that creates it: its scopes are among those
         of that key, and every restriction of that key (domains, addresses, connections, rate,
-        expiry) applies to it too, or is narrower. To replace a key's secret, rotate it (`POST
-        /v1/api-keys/{keyId}/rotate`).
+        expiry, policy for assistants) applies to it too, or is narrower. To replace a key's secret,
+        rotate it (`POST /v1/api-keys/{keyId}/rotate`).
 
         Needs the scope `api_keys.write`.
         """
@@ -912,18 +912,28 @@ class AuthConnectors(Resource):
         self,
         provider: str,
         body: types.NewAuthorization,
+        *,
+        allow_duplicate: bool | None = None,
         **options: Unpack[WriteOptions],
     ) -> types.Authorization:
         """Start connecting an account.
 
         Send the user to `authorizationUrl`, which works once and for ten minutes. With
-        `codeChallenge`, the account is connected when you exchange its code. "Connecting by OAuth"
-        above describes every step.
+        `codeChallenge`, the account is connected when you exchange its code. If the application
+        already has a connection by OAuth of the same account at the same server, that connection
+        gets the new credentials and the scopes of this authorization, and keeps its id and its
+        tags, unless it works and would lose scopes; `allow_duplicate=true` makes another connection
+        instead. "Connecting by OAuth" above describes every step.
 
         Needs the scope `connections.write`.
+
+        Args:
+            allow_duplicate: Whether the application may have another connection of the same
+                account.
         """
         path = f"/v1/auth/connectors/{segment(provider)}/authorize"
-        answer: types.Authorization = self._json("POST", path, None, body, options)
+        query = {"allow_duplicate": allow_duplicate}
+        answer: types.Authorization = self._json("POST", path, query, body, options)
         return answer
 
     def callback(
