@@ -64,9 +64,7 @@ async fn deliveries_are_found_by_status_and_event() {
     }
     assert_eq!(of(format!("event_id={one}")).await.len(), 2);
     assert_eq!(told(&of(format!("event_id={one}&status=delivered&limit=1")).await), [(one, None)]);
-    for unknown in ["ev_00000000000000000000000000", "no%20id"] {
-        assert_eq!(of(format!("event_id={unknown}")).await, Vec::<Value>::new(), "{unknown}");
-    }
+    assert_eq!(of("event_id=ev_00000000000000000000000000".to_owned()).await, Vec::<Value>::new());
 
     desk.set(&webhook, "disabled").await;
     desk.server.deliver().await;
@@ -86,6 +84,7 @@ async fn a_wrong_question_is_refused() {
         ("status=delivered&status=failed", "status"),
         ("limit=0", "limit"),
         (long.as_str(), "event_id"),
+        ("event_id=no%20id", "event_id"),
     ] {
         let error = desk.api.get(format!("{path}?{query}")).send().await.refused(400, "invalid_parameter");
         assert_eq!(error["param"], param);

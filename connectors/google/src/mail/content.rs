@@ -102,7 +102,10 @@ impl TextReader<'_> {
         let blob = attachment_to_blob(self.context, self.message_id, attachment_id).ok()?;
         // Four bytes of another charset can be one of ours, and a character more shows that there is more.
         let wanted = u32::try_from(self.limit.saturating_add(4)).unwrap_or(u32::MAX);
-        self.context.host().read_blob(&blob.id, 0, wanted)
+        let bytes = self.context.host().read_blob(&blob.id, 0, wanted)?;
+        // Line ends get shorter, so that the text may fit although it is not all.
+        self.is_cut |= blob.size.is_some_and(|size| size > u64::from(wanted));
+        Some(bytes)
     }
 }
 

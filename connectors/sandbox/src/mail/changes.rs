@@ -109,7 +109,14 @@ impl Walk<'_> {
         };
         let query = [("limit", self.limit.as_str()), (name, token)];
         let request = Request::get(url(self.context, &["mail", "changes"], &query)?);
-        let page: Page = ask(self.context, request, "following the mailbox")?;
+        // A token that the provider refuses is from another version.
+        let page: Page =
+            ask(self.context, request, "following the mailbox").map_err(|failure| {
+                match failure.http_status {
+                    Some(400) => failure.with_code(code::CURSOR_EXPIRED),
+                    _ => failure,
+                }
+            })?;
         let token = match (page.next_page_token, page.next_sync_token) {
             (Some(token), _) => format!("c{token}"),
             (None, Some(token)) => format!("s{token}"),

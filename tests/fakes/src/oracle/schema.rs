@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::oracle::Side;
 
-/// Levels of schemas inside each other; a document's own are far fewer.
-const MAX_DEPTH: usize = 32;
+/// Levels of schemas inside each other; three for each level of parts of a message.
+const MAX_DEPTH: usize = 200;
 
 /// The schemas of a document, and the side whose values they judge.
 #[derive(Clone, Copy)]

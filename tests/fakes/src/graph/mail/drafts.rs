@@ -196,6 +196,10 @@ pub fn read_properties(body: &Value) -> Result<GivenProperties, GraphError> {
             "systemtime 0xe06" => {
                 given.delivered_ms = Some(times::parse(value).ok_or_else(wrong)?);
             }
+            // The time at which the sender's program submitted it: checked, and not kept.
+            "systemtime 0x0039" => {
+                times::parse(value).ok_or_else(wrong)?;
+            }
             "string 0x1042" => add_line("In-Reply-To"),
             "string 0x1039" => add_line("References"),
             _ => {
