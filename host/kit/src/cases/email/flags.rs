@@ -62,7 +62,9 @@ pub async fn last_state(bench: &mut Bench) -> Outcome {
         let key = MAIL.key(&format!("C4-kept-{number}"));
         bench.update_item(&MAIL, &folder, &kept, &json!({ "starred": starred }), &key).await?;
     }
-    bench.update_item(&MAIL, &folder, &gone, &json!({ "starred": true }), &MAIL.key("C4-gone-starred")).await?;
+    bench
+        .update_item(&MAIL, &folder, &gone, &json!({ "starred": true }), &MAIL.key("C4-gone-starred"))
+        .await?;
     let deleted = bench.try_delete_item(&MAIL, &folder, &gone.external_id, &MAIL.key("C4-delete")).await;
     let is_deleted = optional(deleted, MAIL.delete_op)?.is_some();
     let sources = since(bench, &folder, cursor.clone(), &kept.external_id).await?;
